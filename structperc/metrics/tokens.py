@@ -20,7 +20,7 @@ def token_measures(y_true, y_pred) -> dict[str, float]:
     Parameters
     ----------
     y_true : list of lists of labels, or flat list of labels
-        The right label of each token. Tokens with None are not counted. A flat list is split like `y_pred`.
+        The right label of each token. Tokens with None are not counted, nor sentences of nothing else. A flat list is split like `y_pred`.
     y_pred : list of lists of labels
         The predicted label of each token.
 
@@ -45,7 +45,8 @@ def token_measures(y_true, y_pred) -> dict[str, float]:
     n_tokens = sum(map(len, right))
     if n_tokens == 0:
         raise DataError("y_true has no tokens whose label is known; at least one is needed to measure anything.")
-    measures = {"token accuracy": sum(map(sum, right)) / n_tokens, "whole sentences right": sum(map(all, right)) / len(right)}
+    measured = [all(known) for known, labels in zip(right, y_true, strict=True) if known or not labels]     # of the others nothing is known
+    measures = {"token accuracy": sum(map(sum, right)) / n_tokens, "whole sentences right": sum(measured) / len(measured)}
     if are_phrase_tags(chain.from_iterable((*y_true, *y_pred))):
         scores = phrase_scores(y_true, y_pred)
         measures.update({"phrase precision": scores.precision, "phrase recall": scores.recall, "phrase F1": scores.f1})

@@ -212,6 +212,13 @@ def test_token_measures_worked_out_by_hand():
     assert token_measures([[1, 2]], [[1, 1]]) == {"token accuracy": 0.5, "whole sentences right": 0}
 
 
+def test_sentences_without_a_known_label_are_not_counted():
+    true, predicted = [[None]] * 8 + [["D"], ["D"], [None, "N"]], [["N"]] * 9 + [["D"], ["D", "N"]]
+    assert token_measures(true, predicted) == {"token accuracy": 2 / 3, "whole sentences right": 2 / 3}
+    assert token_measures([[None], ["D"]], [["N"], ["N"]]) == {"token accuracy": 0, "whole sentences right": 0}
+    assert token_measures([[], ["D"]], [[], ["N"]]) == {"token accuracy": 0, "whole sentences right": 0.5}
+
+
 def test_phrases_are_measured_where_labels_are_their_tags():
     true, predicted = [["B-NP", "I-NP", "O", "B-VP"]], [["B-NP", "I-NP", "B-NP", "O"]]
     # true NP 0-1, VP 3; predicted NP 0-1, NP 2
