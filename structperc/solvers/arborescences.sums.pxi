@@ -43,8 +43,8 @@ cdef double prepare(Elimination *e, const double *scores, Py_ssize_t pitch, cons
         for h in range(first, p):
             if h != m:
                 largest = max(largest, scores[order[h] * pitch + order[m]])
-        if largest == -INFINITY:            # with one root: the word that only the root enters
-            largest = 0
+        if first and largest < scores[order[m]] - LINEAR:       # the word that only the root enters; or its difference cancels
+            largest = scores[order[m]]
         for h in range(p):
             e.a[h * p + m] = scores[order[h] * pitch + order[m]] - largest if h != m else -INFINITY
         offset += largest

@@ -80,5 +80,27 @@ def test_a_word_that_only_the_root_enters():
         assert arcs[0].tolist() == pytest.approx([0, 0, 1, 0]) and np.exp(log_z) == pytest.approx(3)
 
 
+@pytest.mark.parametrize("one_root", [False, True])
+def test_large_finite_masks(one_root):
+    """Arcs that a large finite score forbids: the sums are those of -inf, also where only the root is left as a head."""
+    random = np.random.default_rng(2)
+    tried = only_root = 0
+    for i in range(150):
+        n = int(random.integers(2, 5))
+        scores = random.normal(size=(n + 1, n + 1)) * (1, 200)[i % 2]
+        masked = random.random(scores.shape) < (0.2, 0.5)[i % 2]
+        masked[1:, 1 + i % n] = i % 3 == 0
+        trees = arborescences(n, one_root)
+        totals = tree_scores(np.where(masked, -INF, scores), trees)
+        if totals.max() == -INF:
+            continue
+        expected, probabilities, _ = marginals_of(totals, trees, n)
+        for mask in (-1e4, -1e15, -1e30, float(np.finfo(np.float32).min), -1e300):
+            log_z, arcs = arborescence_marginals(np.where(masked, mask, scores), one_root)
+            assert log_z == pytest.approx(expected, rel=1e-12, abs=1e-12) and arcs == pytest.approx(probabilities, abs=1e-12)
+        tried, only_root = tried + 1, only_root + (i % 3 == 0)
+    assert tried > 80 and only_root > 20
+
+
 def test_no_words():
     assert arborescence_marginals(np.zeros((1, 1)))[0] == 0
