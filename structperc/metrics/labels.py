@@ -112,9 +112,15 @@ def ordered_labels(y_true, order, classes=None) -> np.ndarray:
     order, categories, values = label_order(order), ordered_categories(y_true), as_label_array(y_true, "y_true")
     if categories is not None and np.isin(order, categories).all():
         return categories
-    if order.dtype.kind in "iuf" and values.dtype.kind in "iuf" and (np.diff(order) > 0).all() and np.isin(values, order).any():
-        return np.union1d(order, values[np.isfinite(values)])
+    known, values = as_numbers(order), as_numbers(values)
+    if known.dtype.kind in "iuf" and values.dtype.kind in "iuf" and (np.diff(known) > 0).all():
+        return np.union1d(known, values[np.isfinite(values)])
     return order
+
+
+def as_numbers(values):
+    """Labels that are objects as an array of numbers, if all are numbers."""
+    return as_label_array(values.tolist()) if values.dtype == object else values
 
 
 def pairs(true, predicted):

@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.metrics import make_scorer
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -63,12 +64,26 @@ def test_a_rank_that_a_fold_has_not_seen_is_a_wrong_prediction(make):
     assert model.score(X, CODES) == pytest.approx(1 - np.abs(predicted - CODES).mean() / 2)
     assert model.score(X[rows], CODES[rows]) == pytest.approx(1 - np.abs(predicted - CODES)[rows].mean()), "of two ranks"
     assert LabelScorer()(model, X, CODES) == pytest.approx(-np.abs(predicted - CODES).mean())
+    assert model.score(X, CODES + 10) == pytest.approx(1 - (CODES + 2 - predicted).mean() / 4), "of the ranks 0, 1, 10, 11 and 12"
+    assert LabelScorer()(model, X[:1], [2]) == predicted[0] - 2
     with pytest.raises(DataError, match="not one of the labels known"):
-        model.score(X, CODES + 10)
+        model.score(X, TEXT)
     named = make(random_state=0, classes=["none", "mild"]).fit(X[rows], TEXT[rows])
     assert named.score(X, CATEGORICAL) == pytest.approx(model.score(X, CODES))
     with pytest.raises(DataError, match="'severe', which is not one of the labels known"):
         named.score(X, TEXT)
+
+
+@pytest.mark.parametrize("scoring", [None, LabelScorer()])
+def test_folds_of_unseen_numbers_only_are_measured_too(scoring):
+    model, rows, ranks = PRank(random_state=0, epochs=2), X[:10], np.append(np.arange(9) % 3, 5)
+    last = clone(model).fit(rows[:-1], ranks[:-1]).predict(rows[-1:])[0]
+    for y in (ranks, ranks.astype(object)):
+        found = cross_val_score(model, rows, y, scoring=scoring, cv=LeaveOneOut(), error_score="raise")
+        assert found[-1] == (last - 3 if scoring else last / 3)
+    low = clone(model).fit(rows[:8], np.arange(8) // 2).predict(rows[8:])
+    sorted_ranks = cross_val_score(model, rows, np.append(np.arange(8) // 2, [8, 9]), scoring=scoring, cv=KFold(5), error_score="raise")
+    assert sorted_ranks[-1] == pytest.approx((low - [4, 5]).mean() if scoring else 1 - ([4, 5] - low).mean() / 5)
 
 
 def test_what_is_no_measure():
