@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from structperc.basics.errors import DataError, shortened
-from structperc.basics.labels import LabelCodes, is_listed, is_nested
+from structperc.basics.labels import LabelCodes, is_listed, is_missing, is_nested
 from structperc.core.component import inherits, overrides
 from structperc.core.outputs import Outputs, is_ordered, right_outputs
 from structperc.core.rows import Rows
@@ -294,7 +294,7 @@ class Judged:
             raise DataError(f"predicted is {shortened(predicted)}; expected an output for each of {len(gold)} examples.")
         scored = scored and needs_scores(outputs)
         scores = model.atom_scores(rows) if scored else None
-        right = np.array([same(*pair) for pair in zip(gold, predicted, strict=True)]) if unseen else right_of(model, rows, y, predicted)
+        right = np.array([fits(*pair) for pair in zip(gold, predicted, strict=True)]) if unseen else right_of(model, rows, y, predicted)
         return cls(outputs, gold, predicted, own, loss_title(model), scores, right)
 
     @classmethod
@@ -353,6 +353,13 @@ def for_each_pair(outputs, gold, predicted, value):
         pairs = pairs * (outputs.n_labels + 1) + codes
     _, first, where = np.unique(pairs, return_index=True, return_inverse=True)
     return np.array([value(i, int(labels[i])) for i in first.tolist()])[where]
+
+
+def fits(gold, predicted) -> bool:
+    """Whether a prediction is what is known of an output, of which the model may not know every label."""
+    if is_listed(gold) and is_listed(predicted) and len(gold) == len(predicted):
+        return all(fits(*pair) for pair in zip(gold, predicted, strict=True))
+    return (not is_listed(gold) and is_missing(gold)) or same(gold, predicted)
 
 
 def same(one, other) -> bool:

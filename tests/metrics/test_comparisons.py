@@ -82,6 +82,23 @@ def test_sentences_with_labels_that_the_models_do_not_know():
     assert [m.name for m in found.measures] == ["token accuracy", "whole sentences right"]
 
 
+@pytest.mark.parametrize("problem", ["sequence", "graph"])
+def test_an_unknown_label_leaves_the_other_outputs_as_they_are_judged(problem):
+    def example(words):
+        rows = [[float(word == "a"), float(word == "b")] for word in words]
+        return np.array(rows) if problem == "sequence" else (np.array(rows), [[0, 1]])
+
+    X, y = [example(words) for words in ("ab", "ba", "aa")] * 3, [["D", None], ["N", None], ["D", "D"]] * 3
+    engines = [Engine(problem, epochs=9).fit(X, labels) for labels in ([["D", "N"], ["N", "D"], ["D", "D"]] * 3, [["D", "N"]] * 9)]
+
+    def counts(y):
+        found = compare(*engines, X, y)
+        return found.both_right, found.first_right, found.second_right, found.neither_right
+
+    both, first, second, neither = counts(y)
+    assert both and first and counts([*y[:-1], ["Q", None]]) == (both, first - 1, second, neither + 1)
+
+
 def test_what_cannot_be_compared_is_refused(data, engines):
     X, y = data
     with pytest.raises(DataError, match="the engines know different labels, 1, 2, 3 and 1, 2;"):
