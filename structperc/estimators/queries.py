@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from structperc import metrics
-from structperc.basics.labels import is_nested
+from structperc.basics.labels import is_listed, is_nested
 from structperc.errors import DataError, OptionError
 from structperc.estimators.parameters import Parameters
 from structperc.estimators.scikit_learn import UNUSED
@@ -16,7 +16,7 @@ from structperc.estimators.targets import as_column
 from structperc.estimators.wrapped import rows_of, sliceable
 from structperc.fitting.option import Options, option, positional_option
 from structperc.reading import matrices
-from structperc.reading.groups import Groups
+from structperc.reading.groups import Groups, gather
 
 if TYPE_CHECKING:
     from structperc.engine.explanation import Explanation
@@ -71,8 +71,8 @@ class QueryRanker(Parameters, Options):
         ----------
         X, y, groups, qid, lengths
             As in `fit`.
-        sample_weight : array-like of shape (n_queries,), optional
-            What each query counts.
+        sample_weight : array-like of shape (n_queries,) or (n_rows,), optional
+            What each query counts, as in `RankingScorer`.
 
         Returns
         -------
@@ -168,7 +168,8 @@ class RankingScorer(Parameters, Options):
     measure: str = positional_option(
         kw_only=False, default="ndcg", help="measure of rankings", choices=tuple(MEASURES),
         about="`ndcg_at_k`, `precision_at_k`, `mean_average_precision` or `pair_accuracy` of `structperc.metrics`.")
-    k: int | None = positional_option(kw_only=False, default=10, help='places that are looked at; None: all', about='"pairs" looks at all.')
+    k: int | None = positional_option(kw_only=False, default=10, help='places that are looked at; None: all',
+                                      about='"pairs" looks at all. "precision" needs a number.')
     relevant: float = positional_option(
         kw_only=False, default=1, help='a document of this or a higher relevance is relevant, for "precision" and "average-precision"')
     gains: Sequence | None = positional_option(
@@ -194,7 +195,8 @@ class RankingScorer(Parameters, Options):
         lengths : array-like of int, shape (n_queries,), optional
             Number of rows of each query, instead of `groups`.
         sample_weight : array-like of shape (n_queries,) or (n_rows,), optional
-            Weights for the mean over queries.
+            Weights for the mean over queries, in the order in which these first appear. Rows of a query share one weight; folds of
+            scikit-learn need weights of rows.
         """
         if self.measure not in MEASURES:
             raise OptionError(f"measure={self.measure!r}; expected one of {', '.join(map(repr, MEASURES))}.")
@@ -204,10 +206,26 @@ class RankingScorer(Parameters, Options):
         scores = estimator.predict(X)
         y = np.concatenate([np.asarray(grades) for grades in y]) if is_nested(y) else as_column(y)
         measure, options = MEASURES[self.measure]
-        return measure(y, scores, groups=queries_of(X, scores, groups, qid, lengths), sample_weight=sample_weight,
+        queries = queries_of(X, scores, groups, qid, lengths)
+        return measure(y, scores, groups=queries, sample_weight=weights_of_queries(sample_weight, queries),
                        **{name: getattr(self, name) for name in options})
 
     score = __call__        # metadata routing looks for the requests of this name
+
+
+def weights_of_queries(sample_weight, queries):
+    """The weight of each query: that of its rows if there is one for each row, else as it came."""
+    if not is_listed(sample_weight) or len(sample_weight) != len(queries):
+        return sample_weight
+    order, offsets = gather(queries)
+    order = np.arange(len(queries)) if order is None else order
+    weights, first = matrices.sample_weights(sample_weight, len(queries)), np.repeat(order[offsets[:-1]], np.diff(offsets))
+    unequal = np.flatnonzero(weights[order] != weights[first])
+    if len(unequal):
+        row, other = order[unequal[0]], first[unequal[0]]
+        raise DataError(f"sample_weight[{row}] is {weights[row]:g}, and sample_weight[{other}] of the same query is {weights[other]:g}; "
+                        f"expected one weight for all rows of a query.")
+    return weights[order[offsets[:-1]]]
 
 
 def one_name(groups, qid):

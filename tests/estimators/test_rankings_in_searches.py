@@ -89,6 +89,31 @@ def test_scorers_measure_any_estimator_whose_predictions_are_scores():
         RankingScorer("mrr")(RANKERS[1], X, Y, groups=GROUPS)
 
 
+def test_weights_of_rows_are_cut_with_the_folds_and_are_those_of_their_queries():
+    of_query = np.random.default_rng(1).integers(1, 5, 30).astype(float)
+    rows, of_rows = np.random.default_rng(2).permutation(len(X)), of_query[GROUPS]
+    scorer = RankingScorer("ndcg", k=3).set_score_request(sample_weight=True)
+    ranker = RankingSVM(C=0.01).set_fit_request(sample_weight=False)
+    found = cross_val_score(ranker, X[rows], Y[rows], scoring=scorer, cv=FOLDS, error_score="raise",
+                            params={"groups": GROUPS[rows], "sample_weight": of_rows[rows]})
+    expected = []
+    for train, test in FOLDS.split(X[rows], Y[rows], GROUPS[rows]):
+        train, test = rows[train], rows[test]
+        scores, first = RANKERS[1].fit(X[train], Y[train], groups=GROUPS[train]).predict(X[test]), dict.fromkeys(GROUPS[test].tolist())
+        expected.append(metrics.ndcg_at_k(Y[test], scores, 3, groups=GROUPS[test], sample_weight=of_query[list(first)]))
+    assert found.tolist() == expected
+
+    ranker.fit(X, Y, groups=GROUPS)
+    weighed = ranker.score(X, Y, groups=GROUPS, sample_weight=of_query[list(dict.fromkeys(GROUPS.tolist()))])
+    assert weighed == ranker.score(X, Y, groups=GROUPS, sample_weight=of_rows.tolist()) != ranker.score(X, Y, groups=GROUPS)
+    assert weighed == ranker.score(X, Y, lengths=SIZES, sample_weight=of_rows)
+    of_rows[1] += 1
+    with pytest.raises(DataError, match=r"sample_weight\[1\] is .*, and sample_weight\[0\] of the same query is .*; expected one weight"):
+        ranker.score(X, Y, groups=GROUPS, sample_weight=of_rows)
+    with pytest.raises(DataError, match="sample_weight"):
+        ranker.score(X, Y, groups=GROUPS, sample_weight=of_rows[:-1])
+
+
 def test_what_cannot_be_is_said():
     """Without metadata routing nothing hands groups on, and a ranking has no classes."""
     with config_context(enable_metadata_routing=False):
