@@ -114,7 +114,7 @@ class Problem:
             model, rows, gold = self._of_lengths(y, lengths, allowed, costs)
         else:
             data = Groups(X, offsets, lengths, None)
-            model, rows = self._begin(with_a_feature(data.X, self._n_keys(X)), data.offsets, allowed)
+            model, rows = self._begin(self._reader(X)._with_a_feature(data.X), data.offsets, allowed)
             gold = encoded(model, y, rows)
         if costs is not None and not (hasattr(costs, "__len__") and len(costs) == rows.n_examples):
             raise DataError(f"costs is {shortened(costs)}; expected an entry for each of {rows.n_examples} examples.")
@@ -151,7 +151,7 @@ class Problem:
         """The model of all batches without X whose gold outputs do not change its parts."""
         with self._lock:
             if self._model is None:
-                if self._n_keys(None):
+                if self._reader(None).input_columns().n_keys:
                     raise DataError(f"{self!r} needs the keys of rows, such as both ends of an arc; give X, not only lengths.")
                 self._model = self._begin(*ONE_ROW)[0]
             return self._model
@@ -192,9 +192,9 @@ class Problem:
         model.make_room(rows)
         return rows
 
-    def _n_keys(self, X):
-        """How many columns of X are keys of rows."""
-        return reader_for(self._engine, options_alone(self._engine), X).input_columns().n_keys
+    def _reader(self, X):
+        """A reader of this X that has learned nothing."""
+        return reader_for(self._engine, options_alone(self._engine), X)
 
     def _begin(self, X, offsets, allowed):
         """A model of new parts, and the rows that it has read."""
@@ -228,15 +228,6 @@ def encoded(model, y, rows):
 def plain(state):
     """A state as plain values, to compare."""
     return {name: np.asarray(value).tolist() for name, value in state.items()}
-
-
-def with_a_feature(X, n_keys):
-    """If blocks only have keys, adds a column of zeros, since readers expect a feature."""
-    if isinstance(X, (list, tuple)):
-        return [with_a_feature(block, n_keys) for block in X]
-    if not isinstance(X, np.ndarray) or n_keys == 0 or X.ndim != 2 or X.shape[1] != n_keys:
-        return X
-    return np.column_stack([X if X.dtype.kind in "fiub" else X.astype(object), np.zeros(len(X))])
 
 
 def read_lengths(lengths):

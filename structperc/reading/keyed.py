@@ -228,6 +228,15 @@ class KeyedReader(Reader):
         keyed = of_frames(X, self.key_places)
         return (X, lambda table: table) if keyed is None else (keyed.table, lambda table: attrs.evolve(keyed, table=table))
 
+    def _with_a_feature(self, X):
+        return [self._widened(block) for block in X] if isinstance(X, (list, tuple)) else self._widened(X)
+
+    def _widened(self, block):
+        """A block of keys alone and a column of zeros; anything else as it is."""
+        if not isinstance(block, np.ndarray) or block.ndim != 2 or block.shape[1] != self._n_keys:
+            return block
+        return np.column_stack([block if block.dtype.kind in "fiub" else block.astype(object), np.zeros(len(block))])
+
     def learn(self, X, offsets=None):
         self._key_names = ()
         rows = self.read(X, offsets)

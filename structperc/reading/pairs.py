@@ -60,6 +60,9 @@ class PairReader(KeyedReader):
         super().restore(state)
         self._n_columns = int(read_array(state, "n_columns", int, (1,))[0])
 
+    def _with_a_feature(self, X):
+        return X if self.comparison is not None else super()._with_a_feature(X)       # its tables have no columns of keys
+
     def read(self, X, offsets=None):
         n_items = None
         if offsets is None and isinstance(X, (list, tuple)) and len(X):

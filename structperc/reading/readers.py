@@ -112,6 +112,10 @@ class Reader(Component):
         """
         return X, lambda table: table
 
+    def _with_a_feature(self, X):
+        """X with a column of zeros where rows have no feature, for scores from elsewhere."""
+        return X
+
     def learn(self, X, offsets=None) -> Rows:
         """The rows of the first data of a fit; a reader with a vocabulary learns it from them.
 

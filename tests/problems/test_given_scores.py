@@ -421,6 +421,30 @@ def test_thresholds_that_cannot_be_are_one_sentence(call, kind, sentence):
         call()
 
 
+@pytest.mark.parametrize(("name", "n_tables", "y"), [("clusters", 1, [0, 1, 1]), ("matching", 2, [(0, 1)])])
+def test_a_comparison_sees_the_tables_of_the_user(name, n_tables, y):
+    """Tables of two columns too, which are no keys of pairs."""
+    tables = [np.arange(6.0).reshape(3, 2) + i for i in range(n_tables)]
+    seen = []
+
+    def compared(*given):
+        seen.append(given)
+        return np.abs(given[0][:, None] - given[-1][None])
+
+    x = tables[0] if n_tables == 1 else tuple(tables)
+    assert Problem(name, comparison=compared).batch([x]).offsets[-1] == (3 if n_tables == 1 else 9)
+    Engine(name, comparison=compared, epochs=1).fit([x], [y])
+    assert len(seen) == 2 and all(a is b for given in seen for a, b in zip(given, tables, strict=True))
+
+
+@pytest.mark.parametrize("further", [(), (np.ones((2, 1)),)])
+def test_graphs_are_tuples_for_given_scores_too(further):
+    graph = np.zeros((3, 2)), np.array([[0, 1], [1, 2]]), *further
+    for X in ([graph, graph], (graph, graph)):
+        batch = Problem("graph", classes=["a", "b"]).batch(X, [["b", "a", "b"]] * 2)
+        assert batch.argmax(batch.gold).tolist() == [["b", "a", "b"]] * 2
+
+
 @pytest.mark.parametrize(("make", "kind", "sentence"), [
     (lambda: Problem("sequence", C=2.0), OptionError, "C=2.0 is an option of training"),
     (lambda: Problem("sequence", starts=True), OptionError, "starts"),
