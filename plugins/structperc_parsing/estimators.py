@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from structperc import Engine
 from structperc.errors import DataError, OptionError
-from structperc.estimators.keeping import EngineAnswers, note
+from structperc.estimators.keeping import Answers, EngineAnswers, note
 from structperc.estimators.rankers import Parameters
 from structperc.plugin_tools import as_sentences
 from structperc_parsing import conllu
@@ -177,7 +177,7 @@ class DependencyParser(EngineAnswers, Parameters):
         k : int, optional
             Number of trees for each sentence. Default: only the best one.
         """
-        return list(self._trained().predict(X, k=k))
+        return Answers(self._trained().predict(X, k=k))
 
     def predict_marginals(self, X) -> list[np.ndarray]:
         """The probability of every arc if trees were drawn in proportion to exp(score): (n + 1, n + 1) for each sentence.

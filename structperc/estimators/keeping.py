@@ -29,7 +29,7 @@ from structperc.fitting.options import ENGINE_OPTIONS
 if TYPE_CHECKING:
     from structperc.engine.explanation import Explanation
 
-__all__ = ["EngineAnswers", "InnerAnswers", "InnerMethods", "SavedEstimator", "export", "load", "note"]
+__all__ = ["Answers", "EngineAnswers", "InnerAnswers", "InnerMethods", "SavedEstimator", "export", "load", "note"]
 
 NOTE = "estimator"
 SHOWN = 80               # characters of a name that an error shows
@@ -161,6 +161,28 @@ def export(self, path, to=None) -> None:
     ...     PRank().fit([[0.0], [1.0]], [1, 2]).export(pathlib.Path(folder) / "ranks.py")
     """
     self._trained().export(path, to)
+
+
+class Answers(list):
+    """The outputs of examples in a list, which numpy takes for an array with one output in each entry.
+
+    `cross_val_predict` joins such arrays of folds. From a plain list of outputs of equal length numpy makes a table of their parts. If lengths
+    differ, it raises an error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.estimators.keeping import Answers
+    >>> answers = Answers([["D", "N"], ["N", "D"]])
+    >>> answers, np.asarray(answers).shape
+    ([['D', 'N'], ['N', 'D']], (2,))
+    """
+
+    def __array__(self, dtype=None, copy=None):
+        array = np.empty(len(self), dtype=object)
+        for i, output in enumerate(self):
+            array[i] = output
+        return array
 
 
 @check_calls

@@ -16,6 +16,7 @@ from structperc.callbacks import EarlyStopping
 from structperc.core.weights import has_vector
 from structperc.errors import DataError, OptionError
 from structperc.estimators.base import EngineEstimator, declared, weighted_mean
+from structperc.estimators.keeping import Answers
 from structperc.estimators.queries import parted
 from structperc.estimators.rankings import FRACTION, PATIENCE
 from structperc.fitting.option import option
@@ -180,16 +181,14 @@ class SequenceTagger(EngineEstimator, LabelOptions, InterceptOptions):
         Returns
         -------
         list of lists of labels, or ndarray of shape (n_tokens,) when `lengths` or `groups` was given
-            For numpy the list is an array of lists, as `cross_val_predict` puts them together.
-            With k, a list for each sentence of up to k lists of labels, best first.
+            With k, a list for each sentence of up to k lists of labels, best first. For numpy the list is an array of lists, as
+            `cross_val_predict` puts them together.
         """
         engine = self._trained()
         refuse_rows_alone(X, lengths, groups)
         data = Groups(X, None, lengths, groups)
         answers = engine.predict(data.X, offsets=data.offsets, allowed=data.by_rows(allowed), k=k)
-        if k is not None:
-            return list(answers)
-        return Answers(answers) if data.offsets is None else data.as_given(self._flat(answers))
+        return Answers(answers) if data.offsets is None or k is not None else data.as_given(self._flat(answers))
 
     def predict_marginals(self, X, lengths=None, groups=None, allowed=None) -> list[np.ndarray] | np.ndarray:
         """How probable each label of each token is if outputs are drawn with probability proportional to exp(score / `temperature_`).
@@ -370,16 +369,6 @@ class SequenceTagger(EngineEstimator, LabelOptions, InterceptOptions):
     def _flat(self, sentences):
         """All labels in one array."""
         return np.fromiter(itertools.chain.from_iterable(sentences), dtype=self.classes_.dtype, count=sum(map(len, sentences)))
-
-
-class Answers(list):
-    """The labels of each sentence in a list, which numpy takes for an array of such lists: sentences differ in length."""
-
-    def __array__(self, dtype=None, copy=None):
-        array = np.empty(len(self), dtype=object)
-        for i, labels in enumerate(self):
-            array[i] = labels
-        return array
 
 
 def listed(X, y, lengths, groups, allowed):

@@ -14,6 +14,7 @@ from structperc import metrics
 from structperc.core.outputs import right_outputs
 from structperc.errors import DataError, OptionError
 from structperc.estimators.base import ATTRIBUTES, EngineEstimator, declared, weighted_mean
+from structperc.estimators.keeping import Answers
 from structperc.fitting.option import Option, option
 from structperc.fitting.options import InterceptOptions, LabelOptions, LabelWeightOptions
 from structperc.metrics.engines import loss_name
@@ -92,13 +93,15 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
     def predict(self, X, lengths=None, groups=None, allowed=None, k=None) -> list[Any] | np.ndarray:
         """The structure of largest score for each example. Returns a list, or ndarray where the engine returns one of numbers or texts.
 
+        For numpy the list is an array with one structure in each entry, as `cross_val_predict` puts them together.
+
         Parameters
         ----------
         k : int, optional
             Return a list of the k best structures of each example, best first.
         """
         answers = self._trained_for(X).predict(X, lengths=lengths, groups=groups, allowed=allowed, k=k)
-        return list(answers) if answers.dtype == object else answers
+        return Answers(answers) if answers.dtype == object else answers
 
     def score(self, X, y, lengths=None, groups=None, allowed=None, sample_weight=None) -> float:
         """Minus the mean loss of the predictions: higher is better, 0 is perfect.
