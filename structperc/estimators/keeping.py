@@ -166,8 +166,8 @@ def export(self, path, to=None) -> None:
 class Answers(list):
     """The outputs of examples in a list, which numpy takes for an array with one output in each entry.
 
-    `cross_val_predict` joins such arrays of folds. From a plain list of outputs of equal length numpy makes a table of their parts. If lengths
-    differ, it raises an error.
+    `cross_val_predict` joins such arrays of folds. From a plain list of outputs of equal length numpy makes a table of their parts.
+    It raises an error if lengths differ.
 
     Examples
     --------
