@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,7 +110,7 @@ class LeafFeatures(TransformerMixin, Parameters, Options):
         input_features : ignored
         """
         self._trained()
-        names = [f"tree {tree}, leaf {leaf:g}" for tree, leaves in enumerate(self._encoder.categories_) for leaf in leaves]
+        names = [f"tree {tree}, leaf {int(leaf)}" for tree, leaves in enumerate(self._encoder.categories_) for leaf in leaves]
         return np.array(names, dtype=object)
 
     def __sklearn_tags__(self):
@@ -155,8 +156,11 @@ def default_trees(X, y):
     order = None if y is None else ordered_categories(y)
     if order is not None:
         return boosting("GradientBoostingRegressor"), LabelCodes(order).encode(y, len(y)) - 1
-    numbers = y is None or np.asarray(y).dtype.kind in "biuf"
-    return boosting("GradientBoostingRegressor" if numbers else "GradientBoostingClassifier"), y
+    values = None if y is None else np.asarray(y)
+    if values is not None and values.dtype == object and all(isinstance(value, numbers.Real) for value in values.flat):
+        y = values = values.astype(float)
+    is_number = values is None or values.dtype.kind in "biuf"
+    return boosting("GradientBoostingRegressor" if is_number else "GradientBoostingClassifier"), y
 
 
 def leaves_of(estimator, X):

@@ -1,5 +1,7 @@
 """Leaves of trees as features: columns, inner products, scikit-learn's checks, and non-linear rankers."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from contract import APART, checks_of, needs_1_8
@@ -81,3 +83,19 @@ def test_rankers_bend(ranker, bend):
 def test_estimators_of_labels_bend():
     model = make_pipeline(LeafFeatures(TREES["boosting"]), CuSumRank(random_state=0))
     assert model.fit(X[:400], Y[:400]).score(X[400:], Y[400:]) > 0.95
+
+
+def test_numbers_of_the_dtype_object_are_numbers():
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 3
+    leaves = LeafFeatures().fit(X, y / 2).transform(X).toarray()
+    for form in ((y / 2).astype(object), [Fraction(int(k), 2) for k in y]):
+        assert (LeafFeatures().fit(X, form).transform(X).toarray() == leaves).all()
+
+
+def test_each_leaf_of_a_large_tree_has_its_own_name():
+    class Numbered(DecisionTreeRegressor):
+        def apply(self, X):
+            return 1_000_000 + np.arange(len(X), dtype=np.float32)[:, None]
+
+    names = LeafFeatures(Numbered()).fit([[0.0], [1.0], [2.0]], [0, 1, 2]).get_feature_names_out()
+    assert names.tolist() == [f"tree 0, leaf {k}" for k in (1_000_000, 1_000_001, 1_000_002)]
