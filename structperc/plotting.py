@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.basics.errors import DataError, NotFittedError, OptionError
+from structperc.basics.errors import DataError, NotFittedError
 from structperc.basics.labels import plain
 from structperc.basics.rows_of_numbers import to_dense
 from structperc.core.outputs import is_ordered
 from structperc.engine.cards import largest, row_name, weight_name
-from structperc.engine.engine import Engine
+from structperc.engine.engine import Engine, engine_of
 from structperc.extras import require
 from structperc.fitting.options import changed_options
 from structperc.pipelines import carried, column_names, levels_of, unwrapped
@@ -46,7 +46,7 @@ def plot_learning_curve(engine, ax=None):
     >>> ax.get_xlabel()
     'epoch'
     """
-    engine = engine_of(engine)
+    engine = engine_of(unwrapped(engine)[1], "a picture")
     mistakes = engine.mistakes_
     if not mistakes:
         raise DataError("the engine has finished no epoch, so there is no learning curve; train it longer.")
@@ -92,7 +92,7 @@ def plot_thresholds(engine, X, y, ax=None):
     True
     """
     last, X = carried(engine, X)
-    engine = engine_of(last)
+    engine = engine_of(last, "a picture")
     if not is_ordered(engine.parts_.outputs):
         raise DataError(f"{describe(engine)} predicts no ranks, so it has no thresholds to draw; plot_learning_curve draws any engine.")
     latent, cuts = latent_scores(engine, X)
@@ -236,7 +236,7 @@ def plot_steps(engine, X, y, steps=6):
     (4, 'visit 1: predicted 2, right 1')
     """
     last, X = carried(engine, X)
-    engine = engine_of(last)
+    engine = engine_of(last, "a picture")
     if engine.model is None:
         engine = engine._like(**changed_options(engine)).fit(X, y)
     labels, points, y = engine.classes_.tolist(), np.asarray(X, dtype=float), np.asarray(y)
@@ -405,7 +405,7 @@ def plot_weights(engine, ax=None, top=15):
     2
     """
     before, last = unwrapped(engine)
-    engine, columns = engine_of(last), None if before is None else column_names(before, last)
+    engine, columns = engine_of(last, "a picture"), None if before is None else column_names(before, last)
     try:
         weights = np.asarray(engine.coef_)
     except NotFittedError:
@@ -445,18 +445,6 @@ def axes(ax):
     if ax is not None:
         return ax
     return require("matplotlib.pyplot", "a picture", "plot").subplots(layout="constrained")[1]
-
-
-def engine_of(model):
-    """The engine that an estimator, or the last step of a pipeline, has trained, or the engine itself."""
-    model = unwrapped(model)[1]
-    try:
-        return model if isinstance(model, Engine) else model.engine_
-    except NotFittedError:
-        raise
-    except AttributeError:
-        raise OptionError(f"{type(model).__name__} has no engine to draw; expected an engine or estimator of structperc, or a pipeline "
-                          f"that ends with one.") from None
 
 
 def name_of_column(engine, columns, rows, k, j) -> str:

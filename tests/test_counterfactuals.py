@@ -589,7 +589,7 @@ def test_models_without_linear_scores_are_refused():
     tokens = Engine("sequence", epochs=1).fit([[["a"], ["b"]]], [["D", "N"]])
     with pytest.raises(PluginError, match="alternatives="):
         structperc.counterfactual(tokens, [["a"], ["b"]], ["N", "N"])
-    with pytest.raises(NotFittedError, match="call fit first"):
+    with pytest.raises(NotFittedError, match="call fit or partial_fit first"):
         structperc.counterfactual(PRank(), X[0], 2)
     with pytest.raises(DataError, match="takes one example, but got 40"):
         structperc.counterfactual(model("prank")[0], np.ones((40, 3)), 2)

@@ -200,3 +200,11 @@ def test_a_name_of_a_column_is_no_markup():
     frame = pd.DataFrame(X, columns=["<b>", "b", "c", "d"])
     with warnings.catch_warnings():
         assert "&lt;b&gt;" in found(frame, y).html()
+
+
+def test_odds_of_a_tiny_unit_are_infinite_without_a_warning():
+    X, y = data()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table = found(X * [1e-8, 1, 1, 1], y, scale="odds-ratio", interval="wald")
+    assert table.effect[0] == np.inf and np.isfinite(table.effect[1:]).all()

@@ -71,7 +71,7 @@ def test_what_cannot_be_explained_or_drawn_is_a_sentence(patients):
     with pytest.raises(OptionError, match="LogisticRegression explains nothing; expected an engine or estimator of structperc"):
         structperc.explain(other, X[:1])
     for draw in (plotting.plot_learning_curve, plotting.plot_weights, lambda model: plotting.plot_thresholds(model, X, y)):
-        with pytest.raises(OptionError, match="LogisticRegression has no engine to draw; expected an engine or estimator"):
+        with pytest.raises(OptionError, match="LogisticRegression has no engine_, which a picture needs. Pass a fitted engine"):
             draw(other)
     with pytest.raises(NotFittedError):
         plotting.plot_learning_curve(CuSumRank())

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from structperc.basics.arguments import choice
-from structperc.basics.errors import DataError, NotFittedError, OptionError, PluginError, shortened
+from structperc.basics.errors import DataError, OptionError, PluginError, shortened
 from structperc.counterfactuals.blocks import Block
 from structperc.counterfactuals.columns import Columns, as_given, truth_columns
 from structperc.counterfactuals.result import ALREADY, NEAREST, NONE, OPEN, Counterfactual
 from structperc.counterfactuals.search import Search
 from structperc.counterfactuals.tokens import Sentences, alternatives_of
 from structperc.counterfactuals.wanted import Goal, Wanted
-from structperc.engine.engine import Engine
+from structperc.engine.engine import Engine, engine_of
 from structperc.pipelines import unwrapped
 from structperc.reading.matrices import as_objects
 from structperc.solvers.highs import Clock
@@ -94,7 +94,7 @@ def counterfactual(model, x, wanted, *, fixed=(), bounds=None, whole=(), groups=
     >>> nearest.proved, len(nearest.changes), model.predict([nearest.x]).tolist()
     (True, 1, [2])
     """
-    engine = engine_of(model)
+    engine = engine_for_users(model)
     choice(norm, "norm", ("l1", "l2"))
     wanted, clock = wanted if isinstance(wanted, Wanted) else Wanted(one_of=[wanted]), Clock(time_limit)
     engine_model = engine.model_
@@ -138,17 +138,13 @@ def counterfactual(model, x, wanted, *, fixed=(), bounds=None, whole=(), groups=
                           solution.out_of_time)
 
 
-def engine_of(model) -> Engine:
+def engine_for_users(model) -> Engine:
     """The trained engine of a model that reads x as the user passes it."""
     before, last = unwrapped(model)
     if before is not None:
         raise OptionError(f"the steps before {type(last).__name__} change the columns, so their units are not those of the user. Use "
                           f"scale=True of the estimator instead, or pass the last step and a transformed x.")
-    engine = last if isinstance(last, Engine) else getattr(last, "engine_", None)
-    if not isinstance(engine, Engine):
-        raise NotFittedError(f"counterfactual needs a trained engine or estimator of structperc, but this {type(last).__name__} has no "
-                             f"engine; call fit first.")
-    return engine
+    return engine_of(last, "counterfactual")
 
 
 def rows_of(rows, n):

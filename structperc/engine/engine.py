@@ -388,3 +388,14 @@ Engine.__module__ = "structperc"        # the address that users see and pickles
 def is_fitted_name(name) -> bool:
     """Whether a name is one of what training makes known."""
     return name.endswith("_") and not name.startswith("_")
+
+
+def engine_of(model, needed_for) -> Engine:
+    """An engine, or the trained one of an estimator."""
+    try:
+        return model if isinstance(model, Engine) else model.engine_
+    except NotFittedError:
+        raise
+    except AttributeError:
+        raise OptionError(f"{type(model).__name__} has no engine_, which {needed_for} needs. Pass a fitted engine, or a fitted estimator "
+                          f"that has one, such as PRank.") from None

@@ -7,10 +7,10 @@ import difflib
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from structperc.basics.errors import DataError, NotFittedError, OptionError, PluginError, listing
+from structperc.basics.errors import DataError, OptionError, PluginError, listing
 from structperc.core.outputs import is_ordered
 from structperc.core.weights import has_vector
-from structperc.engine.engine import Engine
+from structperc.engine.engine import Engine, engine_of
 from structperc.fitting.dependence import Dependence
 from structperc.fitting.references import has_log_odds, one_hot_groups
 from structperc.fitting.separation import separating
@@ -155,7 +155,8 @@ def effects(model, X, y, groups=None, n_boot=199, level=0.95, scale="direction",
     elif tests:
         note = f"{note} {DEPENDENT_ROWS}"
     if scale == "odds-ratio":
-        effect, lower, upper = map(np.exp, (effect, lower, upper))
+        with np.errstate(over="ignore"):        # of a tiny unit, such as 1 for a column of the size 1e-8
+            effect, lower, upper = map(np.exp, (effect, lower, upper))
     return Effects(names, effect, lower, upper, scale, float(level), int(n_boot) if interval == "bootstrap" else 0, note,
                    remarks.tolist(), texts, **tests)
 
@@ -163,11 +164,7 @@ def effects(model, X, y, groups=None, n_boot=199, level=0.95, scale="direction",
 def trained_engine(model, X, function):
     """The engine of a model, and X as the engine reads it; `function` is named in the error."""
     last, X = carried(model, X)
-    engine = last if isinstance(last, Engine) else getattr(last, "engine_", None)
-    if not isinstance(engine, Engine):
-        raise NotFittedError(f"{function} needs a trained engine or estimator of structperc, but this {type(last).__name__} has no engine; "
-                             f"call fit first.")
-    return engine, X
+    return engine_of(last, function), X
 
 
 def names_of_columns(model, engine, n_features) -> list[str]:

@@ -3,11 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from advice.followed import SENTENCES, TAGS, X, Y, messages_of
 from structperc import Engine, counterfactual, effects, metrics, plotting, proportional_odds
 from structperc.counterfactuals import programs
-from structperc.estimators import CuSumRank, IntervalPA, PRank, RankingSVM, StructuredClassifier
+from structperc.estimators import AdaBoostOR, CuSumRank, IntervalPA, OrdinalConformal, PRank, RankingSVM, StructuredClassifier
 from structperc.solvers import clusters
 from structperc.solvers.clusters import cluster_pairs
 from structperc.solvers.matchings import k_best_matchings, max_matching
@@ -103,12 +104,16 @@ MESSAGES = [
         ("change the columns, so their units are not those", lambda _: counterfactual(piped(), X[0], 2),
          lambda _: counterfactual(PRank(scale=True).fit(X, Y), X[0], 2),
          lambda _: counterfactual(piped()[-1], piped()[:-1].transform(X[:1])[0], 2)),
-        ("has no engine; call fit first", lambda _: counterfactual(PRank(), X[0], 2), lambda _: counterfactual(PRank().fit(X, Y), X[0], 2)),
+    ),
+    *messages_of("structperc/engine/engine.py",
+        *(("has no engine_, which", lambda _, model=model: counterfactual(model, X[0], 2), lambda _: counterfactual(MODEL, X[0], 2))
+          for model in (AdaBoostOR(), LogisticRegression().fit(X, Y), OrdinalConformal(MODEL, prefit=True).fit(X, Y))),
+        ("has no engine_, which", lambda _: proportional_odds(LogisticRegression().fit(X, Y), X, Y),
+         lambda _: proportional_odds(MODEL, X, Y)),
+        ("has no engine_, which", lambda _: effects(OrdinalConformal(MODEL, prefit=True).fit(X, Y), X, Y, n_boot=39),
+         lambda _: effects(MODEL, X, Y, n_boot=39)),
     ),
     *messages_of("structperc/inference/effect_sizes.py",
-        ("has no engine; call fit first", lambda _: proportional_odds(PRank(), X, Y), lambda _: proportional_odds(PRank().fit(X, Y), X, Y)),
-        ("has no engine; call fit first", lambda _: effects(PRank(), X, Y, n_boot=39),
-         lambda _: effects(PRank().fit(X, Y), X, Y, n_boot=39)),
         ("that the model has not learned", lambda _: effects(armed(), pd.DataFrame({"arm": ["a", "c"] * 12}), Y, n_boot=39),
          lambda _: effects(armed(), ARMS, Y, n_boot=39)),
         ("effects are those of ordered labels",
