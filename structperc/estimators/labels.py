@@ -20,6 +20,7 @@ from structperc.estimators.targets import as_column, refuse_continuous
 from structperc.fitting.not_finite import refuse_scores
 from structperc.fitting.option import option
 from structperc.fitting.options import InterceptOptions, LabelOptions, LabelWeightOptions
+from structperc.reading import matrices
 from structperc.reading.intervals import find_ends, without_ends
 
 if TYPE_CHECKING:
@@ -418,12 +419,12 @@ class IntervalPA(ThresholdEstimator):
         labels it is the score of the other estimators of ranks.
         """
         y = self._labels(X, y, has_classes=True)
-        if find_ends(y) is None:
-            return super().score(X, y, sample_weight)
-        low, high, predicted, n_labels = metrics.interval_codes(y, self.predict(X), self.levels_, self.unrated)
-        if sample_weight is not None and self.unrated == "skip":
-            sample_weight = np.asarray(sample_weight)[~without_ends(y)]
-        return 1 - weighted_mean(metrics.interval_distances(low, high, predicted), sample_weight) / (n_labels - 1)
+        if self.unrated == "skip" and is_listed(y) and without_ends(y).any():
+            low, high, predicted, n_labels = metrics.interval_codes(y, self.predict(X), self.levels_, self.unrated)
+            weights = matrices.sample_weights(sample_weight, len(y))
+            weights = None if weights is None else weights[~without_ends(y)]
+            return 1 - weighted_mean(metrics.interval_distances(low, high, predicted), weights) / (n_labels - 1)
+        return super().score(X, y, sample_weight)
 
     def _labels(self, X, y, has_classes):
         """y as the engine takes it; arrays of one column are flattened."""

@@ -15,6 +15,7 @@ from structperc.estimators.levels import SortedClasses, levels_named, log_probab
 from structperc.estimators.parameters import Parameters, cloned, refuse_class
 from structperc.estimators.targets import as_column
 from structperc.pipelines import levels_of
+from structperc.reading.intervals import find_ends
 
 __all__ = ["Parameters", "RankScore", "SortedClasses", "cloned_ranker", "levels_named", "log_probabilities", "order_in"]
 
@@ -44,11 +45,16 @@ class RankScore:
         X : array-like of shape (n_samples, n_features)
             Rows, as in `fit`.
         y : sequence of labels
-            Right labels.
+            Right labels, or the lowest and the highest label that each row may have, as in `IntervalPA`. A prediction between them is
+            right.
         sample_weight : array of shape (n_samples,), optional
             Weights of the rows.
         """
-        predicted, y = self.predict(X), as_column(y)
+        predicted = self.predict(X)
+        if find_ends(y) is not None:
+            low, high, predicted, n_labels = metrics.interval_codes(y, predicted, levels_of(self))
+            return 1 - weighted_mean(metrics.interval_distances(low, high, predicted), sample_weight) / (n_labels - 1)
+        y = as_column(y)
         true, predicted, n_labels = metrics.codes(y, predicted, metrics.ordered_labels(y, levels_of(self)))
         return 1 - weighted_mean(np.abs(true - predicted), sample_weight) / (n_labels - 1)
 

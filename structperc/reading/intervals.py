@@ -331,8 +331,8 @@ def without_ends(y):
 def refuse_endless(y) -> None:
     endless = without_ends(y)
     if endless.any():
-        raise DataError(f"y[{int(np.argmax(endless))}] has neither a lowest nor a highest label; drop or fill that row, or pass "
-                        f"unrated='skip'.")
+        raise DataError(f"y[{int(np.argmax(endless))}] has neither a lowest nor a highest label. Drop or fill that row, or pass "
+                        f"unrated='skip' where this is an option.")
 
 
 def refuse_texts(y, labels=()) -> None:

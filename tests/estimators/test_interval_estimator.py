@@ -12,11 +12,12 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from structperc.errors import DataError, NotFittedError, PluginError
-from structperc.estimators import CuSumRank, IntervalPA, PRank
+from structperc.estimators import BinaryReduction, CuSumRank, IntervalPA, OrdinalConformal, PRank
 from structperc.metrics import interval_absolute_error
 
 LEVELS = ["none", "mild", "severe"]
@@ -113,6 +114,29 @@ def test_the_score_is_the_distance_to_the_intervals():
     assert model.score(X, [5, 2, 3, 4, 1]) == pytest.approx(1 - 8 / 5 / 4)
     with pytest.raises(DataError, match=r"y\[1\] is 9"):
         model.score(X[:2], [(1, 2), (1, 9)])
+
+
+def test_every_estimator_of_ranks_scores_intervals():
+    X, y = np.linspace(-1, 1, 60)[:, None], np.repeat([1, 2, 3], 20)
+    intervals = np.column_stack([y, np.minimum(y + 1, 3)])
+    for model in (PRank(random_state=0), OrdinalConformal(IntervalPA(random_state=0), random_state=0), BinaryReduction(GaussianNB())):
+        model.fit(X, y if isinstance(model, PRank) else intervals)
+        distance = interval_absolute_error(intervals, model.predict(X))
+        assert model.score(X, intervals) == model.score(X, pd.DataFrame(intervals)) == pytest.approx(1 - distance / 2)
+        assert model.score(X, np.column_stack([y, y])) == model.score(X, y) != model.score(X, intervals)
+
+
+def test_weights_of_rows_without_ends_are_left_out_of_the_score():
+    X, y, weights = np.linspace(-1, 1, 60)[:, None], np.repeat([1, 2, 3], 20), np.random.default_rng(0).random(60)
+    rated = np.arange(60) % 7 > 0
+    labels = [int(label) if known else None for label, known in zip(y, rated, strict=True)]
+    model = IntervalPA(unrated="skip", random_state=0, epochs=1).fit(X, labels)
+    for form in (labels, [[label, label] for label in labels]):
+        assert model.score(X, form, weights) == model.score(X[rated], y[rated], weights[rated])
+        assert model.score(X, form) == model.score(X, form, 2.0) == model.score(X[rated], y[rated])
+        for wrong in (weights[:-1], weights[rated], -weights, "many"):
+            with pytest.raises(DataError, match="sample_weight"):
+                model.score(X, form, wrong)
 
 
 def test_scikit_learns_tools(diabetes):

@@ -141,7 +141,7 @@ def test_labels_that_go_down():
     ([(1, 2), (1, 7)], r"y\[1\] is 7, which is not one of the labels"),
     ([(1, 2), (1.5, 3)], r"y\[1\] is 1.5, which is not one of the labels"),
     ([1, None, 2], r"y\[1\] is None, which is no label"),
-    ([(1, 2), (None, np.nan)], r"y\[1\] has neither a lowest nor a highest label; drop or fill that row, or pass unrated='skip'"),
+    ([(1, 2), (None, np.nan)], r"y\[1\] has neither a lowest nor a highest label. Drop or fill that row, or pass unrated='skip' where"),
     (np.array([[1, 2], [np.nan, np.nan]]), r"y\[1\] has neither a lowest nor a highest label"),
     (np.array([[1, 2], [np.inf, 3]]), r"y\[1\] is inf, which is no label"),
     (np.array([[np.nan, 2], [np.inf, 3]]), r"y\[1\] is inf, which is no label"),
