@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from structperc.basics.labels import LabelCodes, find_labels, order_is_unknown
+from structperc.basics.labels import LabelCodes, find_labels
 from structperc.basics.rows_of_numbers import count_rows
 from structperc.errors import DataError
 from structperc.estimators.base import declared
@@ -14,7 +14,7 @@ from structperc.estimators.held_out import FORGOTTEN, VOVK, HeldOutOptions, weig
 from structperc.estimators.keeping import InnerAnswers, array_of, listed
 from structperc.estimators.parameters import NotFitted, refuse_class
 from structperc.estimators.rankers import cloned_ranker
-from structperc.estimators.wrapped import WrappedRanker, boundary_scores, columns_known, has_order, rows_of, sliceable
+from structperc.estimators.wrapped import WrappedRanker, boundary_scores, columns_known, levels_in_order, rows_of, sliceable
 from structperc.fitting.option import option, positional_option
 from structperc.pipelines import levels_of
 from structperc.reading import matrices
@@ -177,11 +177,7 @@ class OrdinalConformal(HeldOutOptions, InnerAnswers, WrappedRanker):
                             f"{remedy}.")
         if self.classes is not None:
             return find_labels(None, self.classes, True)
-        labels = levels_of(self.estimator)
-        if order_is_unknown(labels, None, labels) and not has_order(self.estimator):
-            raise DataError(f"{type(self.estimator).__name__} sorts its labels {labels[:5].tolist()} by the alphabet, so their rank "
-                            f"order is unknown; name it with {type(self).__name__}(..., classes=[lowest, ..., highest]).")
-        return labels
+        return levels_in_order(self.estimator, type(self).__name__)
 
     def _take(self, estimator, labels, distances, weights):
         vars(self).update({"estimator_": estimator, "levels_": labels, "_distances": distances, "_weights": weights,

@@ -7,7 +7,7 @@ import numbers
 import numpy as np
 
 from structperc.basics.arguments import dimensions
-from structperc.basics.labels import LabelCodes, find_labels, ordered_categories
+from structperc.basics.labels import LabelCodes, find_labels, order_is_unknown, ordered_categories
 from structperc.basics.rows_of_numbers import count_rows
 from structperc.basics.sparse_parts import is_sparse, to_csr
 from structperc.engine.engine import Engine
@@ -94,6 +94,15 @@ def has_order(estimator) -> bool:
     """Whether the labels of a trained estimator are in the order of ranks: not of another library's classifier, which sorts them."""
     _, last = unwrapped(estimator)
     return isinstance(last, Engine) or any(hasattr(last, name) for name in (*SCORES, "levels_", "thresholds_"))
+
+
+def levels_in_order(estimator, named_by) -> np.ndarray:
+    """The labels of a trained estimator in the order of ranks. Texts that it sorts raise an error."""
+    labels = levels_of(estimator)
+    if order_is_unknown(labels, None, labels) and not has_order(estimator):
+        raise DataError(f"{type(estimator).__name__} sorts its labels {labels[:5].tolist()} by the alphabet, so their rank order is "
+                        f"unknown; name it with {named_by}(..., classes=[lowest, ..., highest]).")
+    return labels
 
 
 def boundary_scores(estimator, X, labels):

@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -45,6 +47,14 @@ def test_a_search_ranks_candidates_by_it():
     assert grid.best_score_ > -0.5 and np.isfinite(grid.cv_results_["mean_test_kappa"]).all()
     named = LabelScorer(classes=LEVELS)(DummyClassifier(strategy="constant", constant="none").fit(X, TEXT), X, TEXT)
     assert named == -CODES.mean(), "classifiers that sort texts by the alphabet are told the order"
+    sorts = CalibratedClassifierCV(CuSumRank(classes=LEVELS, random_state=0), cv=2).fit(X, TEXT)
+    for model in (sorts, LogisticRegression().fit(X, TEXT), make_pipeline(StandardScaler(), LogisticRegression()).fit(X, TEXT)):
+        predicted = model.predict(X)
+        with pytest.raises(DataError, match=r"sorts its labels .*rank order is unknown; name it with LabelScorer\(\.\.\., classes="):
+            LabelScorer()(model, X, TEXT)
+        expected = -metrics.mean_absolute_error(TEXT, predicted, LEVELS)
+        assert LabelScorer(classes=LEVELS)(model, X, TEXT) == LabelScorer()(model, X, CATEGORICAL) == expected
+        assert LabelScorer("macro-f1")(model, X, TEXT) == metrics.macro_f1(TEXT, predicted), "no order is needed"
     assert repr(LabelScorer("macro-f1")) == "LabelScorer(measure='macro-f1')"
 
 
