@@ -6,8 +6,8 @@ Wrong options in one error: `OptionErrors`. What parts can do: `is_additive`, `i
 `class_weights`, `LabelCodes`, `find_labels`, `is_listed`, `is_missing`, `is_nested`, `encode_nested`, `find_ends`, `interval_labels`,
 `read_intervals`, `warn_of_open_ends`, `read_grades`. What a solver in Python returns: `as_structure`. Losses: `check_costs`,
 `refuse_matrix`. Rules: `refuse_weights`, `check_whole_steps`. Readers: `read`, `read_alone`, `key_values`, `key_text`, `key_note`,
-`of_keys`, `table_width`, `as_sentences`, `refuse_not_finite`, `sample_weights`, `check_same`, `default_template`, `has_typed_columns`,
-`learn_table`.
+`of_keys`, `table_width`, `as_examples`, `as_sentences`, `refuse_not_finite`, `sample_weights`, `check_same`, `default_template`,
+`has_typed_columns`, `learn_table`.
 Trainers: `adapted`, `check_parts`, `check_search`, `generator`, `install_model`, `options_alone`, `engine_options`, and the words for why
 training ended. Threads: `available_cores`. Ctrl-C in long compiled work: `raise_interruption`, `take_interruption`, `map_in_threads`; work
 to be whole: `retry_on_interrupt`. Ordered labels: `cumulative_log_probabilities`. `restore`: `read_array`, `substate`, `check_starts`.
@@ -47,15 +47,15 @@ from structperc.metrics.ranking import read_grades
 from structperc.reading.frames import has_typed_columns
 from structperc.reading.intervals import find_ends, interval_labels, read_intervals, warn_of_open_ends
 from structperc.reading.keyed import key_note, key_text, key_values, of_keys
-from structperc.reading.matrices import read, read_alone, refuse_not_finite, sample_weights
+from structperc.reading.matrices import as_examples, read, read_alone, refuse_not_finite, sample_weights
 from structperc.reading.other_libraries import as_sentences
 from structperc.reading.table_reader import learn_table
 from structperc.reading.tokens import default_template
 
 __all__ = [
     "COLLINS", "CONVERGED", "EARLY_STOPPED", "INTERRUPTED", "LATENT_PERCEPTRON", "MAX_EPOCHS", "STALLED", "YU_JOACHIMS", "Dependence",
-    "LabelCodes", "OptionErrors", "adapted", "as_sentences", "as_structure", "available_cores", "check_costs", "check_parts", "check_same",
-    "check_search", "check_starts", "check_whole_steps", "class_weights", "compared", "cumulative_log_probabilities",
+    "LabelCodes", "OptionErrors", "adapted", "as_examples", "as_sentences", "as_structure", "available_cores", "check_costs", "check_parts",
+    "check_same", "check_search", "check_starts", "check_whole_steps", "class_weights", "compared", "cumulative_log_probabilities",
     "default_template", "encode_nested", "engine_options", "find_ends", "find_labels", "generator", "has_typed_columns",
     "install_model", "interval_labels", "is_additive", "is_constrained", "is_listed", "is_missing", "is_nested", "is_ordered",
     "key_note", "key_text", "key_values", "learn_table", "map_in_threads", "names_of", "of_keys", "one_hot_groups", "options_alone",

@@ -4,7 +4,7 @@ import numpy as np
 
 from structperc.components import KeyedReader
 from structperc.errors import DataError, shortened
-from structperc.plugin_tools import read_array
+from structperc.plugin_tools import as_examples, read_array
 from structperc.solvers import grid_edges
 
 
@@ -32,9 +32,8 @@ class GraphReader(KeyedReader):
         return rows
 
     def read(self, X, offsets=None):
-        widths, columns = None, None
-        if offsets is None and (getattr(X, "ndim", 0) == 4 or isinstance(X, (list, tuple)) and len(X)
-                                and (isinstance(X[0], tuple) or getattr(X[0], "ndim", 0) == 3)):
+        widths, columns, X = None, None, as_examples(X)
+        if offsets is None and isinstance(X, (list, tuple)) and len(X) and (isinstance(X[0], tuple) or getattr(X[0], "ndim", 0) == 3):
             graphs = [self.graph(x, i) for i, x in enumerate(X)]
             sizes = [(nodes.shape[1], pairs.shape[1]) for nodes, _, pairs, _ in graphs]
             columns = self.columns or sizes[0]

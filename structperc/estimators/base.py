@@ -289,7 +289,8 @@ def compare_columns(estimator, X, n_features, has_names, stacklevel) -> None:
     name, shape = type(estimator).__name__, getattr(X, "shape", ())
     if type(X) is np.ndarray and not has_names and n_features in (None, *shape[1:]):
         return
-    names = matrices.column_names(X[0] if isinstance(X, list) and len(X) and matrices.is_block(X[0]) else X)
+    tables = matrices.as_objects(X)
+    names = matrices.column_names(tables[0] if isinstance(tables, (list, tuple)) and tables and matrices.is_block(tables[0]) else X)
     if len(shape) == 2 and n_features not in (None, shape[1]):
         differences = matrices.other_columns(names, estimator.feature_names_in_ if has_names else None)
         raise DataError(f"X has {shape[1]} features, but {name} is expecting {n_features} features as input{differences}. Pass the columns "

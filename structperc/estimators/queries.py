@@ -246,7 +246,7 @@ def parted(X, y, groups, lengths, sample_weight, share, random, noun="queries"):
     """X, y, lengths and weights of the queries to learn from, and those of a random share to hold out."""
     # Without groups and lengths X is a list with an entry for each query.
     if groups is None and lengths is None:
-        of_rows, n = None, len(X)
+        of_rows, n, X, y = None, len(X), list(X), list(y)
     else:
         data = Groups(X, None, lengths, groups)
         X, n = sliceable(data.X), len(data.offsets) - 1
@@ -272,6 +272,7 @@ def parted(X, y, groups, lengths, sample_weight, share, random, noun="queries"):
 
 def is_list_of_blocks(X) -> bool:
     """Whether X has a matrix for each query."""
+    X = matrices.as_examples(X)
     return isinstance(X, (list, tuple)) and len(X) > 0 and matrices.is_block(X[0])
 
 

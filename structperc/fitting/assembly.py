@@ -146,6 +146,7 @@ def asked_reader(engine, random, X):
 def reader_for(engine, context, X):
     """The reader of a new data set. Types of columns ask for a table reader, as the option of one would."""
     reader = ask(engine, "reader", context)
+    X = matrices.as_examples(X)
     tables = X if isinstance(X, (list, tuple)) else [X]
     typed = reader.takes_tables and not isinstance(reader, TableReader) and not reader.input_columns().n_keys and any(
         map(has_typed_columns, tables[:1]))

@@ -126,7 +126,7 @@ cdef class Parts:
 
 def is_empty_list(X) -> bool:
     """Whether X is a list of no examples, which has no predictions. A matrix without rows is an error, as in scikit-learn."""
-    return isinstance(X, (list, tuple)) and not X or getattr(X, "ndim", 0) == 1 and not len(X)
+    return isinstance(X, (list, tuple)) and not X or getattr(X, "ndim", 0) not in (0, 2) and not len(X)
 
 
 def refuse_labels(outputs, labels):

@@ -14,8 +14,8 @@ from structperc.basics.labels import is_missing
 from structperc.extras import require
 from structperc.reading.cells import EXACT
 from structperc.reading.frames import is_frame
-from structperc.reading.matrices import is_row
-from structperc.reading.other_libraries import as_table, header_of
+from structperc.reading.matrices import as_examples, is_row
+from structperc.reading.other_libraries import header_of
 
 EXACT_FLOAT32 = 2.0**24         # from here on float32 does not hold all whole numbers, as float64 from EXACT on
 WRITTEN = re.compile(r"[+-]?\d+(\.\d*)?")       # a text that is a number, for the order of keys
@@ -35,7 +35,7 @@ class Keyed:
 
 def of_frames(X, choose) -> Keyed | None:
     """The keys of a data frame, or of one for each example; None for anything else. `choose` returns their places among the names."""
-    X = as_table(X)
+    X = as_examples(X)
     frames = list(X) if isinstance(X, (list, tuple)) else [X]
     if not frames or not all(map(is_frame, frames)):
         return None
@@ -85,6 +85,7 @@ def without(frame, header, places):
 def of_arrays(X, k):
     """The first k columns of arrays and rows that are no floats, and X with 0 in their place. None and X of anything else."""
     # Floats and sparse matrices hold their keys already as exactly as they ever did.
+    X = as_examples(X)
     blocks = list(X) if isinstance(X, (list, tuple)) else [X]
     if not blocks:
         return None, X

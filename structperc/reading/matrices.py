@@ -34,8 +34,7 @@ def read(X, offsets=None) -> Rows:
     ----------
     X : array-like of shape (n_rows, n_features), sparse matrix, data frame, list of arrays of shape (n_i, n_features), or list of objects
         C-ordered float32 and float64 arrays and CSR matrices are not copied; anything else is converted once. In a list of
-        two-dimensional arrays, each array is one example. One-dimensional arrays and Series of strings or other objects are lists of
-        objects.
+        two-dimensional arrays, each array is one example. Other forms of lists are those of `as_examples`.
     offsets : array-like of int of shape (n_examples + 1,), optional
         Rows offsets[i]:offsets[i + 1] are example i. Default: each row is an example.
 
@@ -55,8 +54,8 @@ def read_in_any_order(X, offsets=None) -> Rows:
         rows = in_place(X)
         if rows is not None:
             return rows
-    X = as_table(X)
-    names, X = column_names(X), as_objects(X)
+    X = as_examples(X)
+    names = column_names(X)
     if is_sparse(X):
         return Rows(as_csr(X), check_offsets(offsets, X.shape[0]), names)
     if isinstance(X, (list, tuple)) and len(X) and is_block(X[0]):
@@ -104,6 +103,30 @@ def is_row(x) -> bool:
     if isinstance(x, np.ndarray):
         return x.ndim == 1 and x.dtype.kind in "fiub"
     return isinstance(x, (list, tuple)) and all(isinstance(v, (int, float, np.number)) for v in x)
+
+
+def as_examples(X):
+    """Examples as a list, or as one table.
+
+    Parameters
+    ----------
+    X : object
+        As users pass it.
+
+    Returns
+    -------
+    object
+        A list for an array of more than two dimensions, and for an array or a Series of objects other than numbers and their rows.
+        Tables for the queries and streams of other libraries. Anything else as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.plugin_tools import as_examples
+    >>> [block.shape for block in as_examples(np.zeros((2, 3, 4)))]
+    [(3, 4), (3, 4)]
+    """
+    return as_table(list(X) if getattr(X, "ndim", 0) > 2 else as_objects(X))
 
 
 def as_objects(X):

@@ -7,6 +7,7 @@ import numpy as np
 from structperc.basics.errors import DataError, OptionError, shortened
 from structperc.basics.saved_state import read_array
 from structperc.reading.keyed import KeyedReader, key_text
+from structperc.reading.matrices import as_examples
 
 KINDS = ("between", "unordered", "ordered")
 
@@ -64,7 +65,7 @@ class PairReader(KeyedReader):
         return X if self.comparison is not None else super()._with_a_feature(X)       # its tables have no columns of keys
 
     def read(self, X, offsets=None):
-        n_items = None
+        n_items, X = None, as_examples(X)
         if offsets is None and isinstance(X, (list, tuple)) and len(X):
             if self.comparison is not None:
                 n_items = [None if self.kind == "between" else n_records(x) for x in X]

@@ -13,7 +13,6 @@ from structperc.reading import matrices
 from structperc.reading.column_codes import KINDS, ColumnCode, Unusable, learned, levels_in, merged, widened
 from structperc.reading.column_faults import ColumnError
 from structperc.reading.frames import columns_of, has_typed_columns, is_frame
-from structperc.reading.other_libraries import as_table
 from structperc.reading.readers import Reader
 from structperc.reading.table_options import TableOptions
 
@@ -306,7 +305,7 @@ class TableReader(Reader):
 
 def tables_of(X, offsets):
     """The columns of X, None if it has no names, and where examples begin. A list of data frames has one for each example."""
-    X = as_table(X)
+    X = matrices.as_examples(X)
     if isinstance(X, (list, tuple)) and len(X) and all(map(is_frame, X)):
         if offsets is not None:
             raise DataError("offsets was given, but X is a list with one table per example already; pass one or the other.")
