@@ -103,13 +103,14 @@ def made_for(engine, context, reader, rows, learned, X, offsets, y, allowed, sam
     model.make_room(rows)
     model.restrict(rows, allowed)
     model.scaling = scaling_of(engine.scale, model.parts, rows, counts)
+    given = rows
     if model.scaling is None:
         rows = rows.in_row_order()
         model.parts.trainer.check_scales(model, rows)
     else:
         model.scales, rows = True, model.scaling.applied(rows)
     warn_of_weights(model, rows, context.sample_weight)
-    warn_of_equal_rows(model, rows)
+    warn_of_equal_rows(model, rows, given)
     warn_of_equal_labels(model.parts, rows)
     return model, rows, context, counts
 

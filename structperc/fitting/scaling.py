@@ -33,6 +33,7 @@ FEWEST = 20                 # where there are so many
 WILD = 1000                 # deviations of the other rows between a cell and their mean
 MOST_DENSE = 1 << 27        # values of sparse rows that become dense: 1 GiB
 LARGEST_WEIGHT = 1e100      # above it weights are named where sums overflow
+LEAST = 1e-160              # of a smaller deviation the square is 0, or nearly so
 ALONE = 8                   # a cell with this share of a column's squares may be wild
 
 
@@ -351,10 +352,16 @@ def equal_rows(X) -> bool:
     return not size or all(bool((values.reshape(n, size) == values[:size]).all()) for values in parts)
 
 
-def warn_of_equal_rows(model, rows) -> None:
-    """Warns if all rows of a problem with labels are equal, so that labels cannot be predicted from them."""
+def warn_of_equal_rows(model, rows, given) -> None:
+    """Warns if all rows of a problem with labels are equal as training sees them; `given` are those that came."""
     if rows.objects or rows.n_rows < FEWEST or rows.offsets is not None or model.context.n_labels < 2 or not rows.n_features:
         return
-    if equal_rows(rows.X):
-        warnings.warn("all rows of X are equal, so no label can be predicted from them. Every row gets the same label, and "
-                      "not always the best one. Of ranks that is the median. Check the columns of X.", DataWarning, stacklevel=3)
+    if not equal_rows(rows.X):
+        return
+    if equal_rows(given.X):
+        reason, remedy = "all rows of X are equal", "Check the columns of X."
+    else:
+        reason = f"all columns of X vary by less than {CONSTANT:g} of their mean or less than {LEAST:g}, which counts as constant"
+        remedy = "Subtract a large mean from a column, and divide a column of tiny numbers by their size."
+    warnings.warn(f"{reason}, so no label can be predicted from them. Every row gets the same label, and not always the best one. Of ranks "
+                  f"that is the median. {remedy}", DataWarning, stacklevel=3)

@@ -64,6 +64,16 @@ def test_rows_that_are_all_equal_are_named(problem, form):
         Engine(problem, random_state=0).fit(form(np.full((60, 2), 3.0)), Y)
 
 
+@pytest.mark.parametrize(("shift", "size"), [(1e14, 10.0), (0.0, 1e-170)])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_rows_that_are_equal_only_once_they_are_scaled_are_not_called_equal(shift, size, kernel):
+    options = {"plugins": ["dual-kernel"], "kernel": kernel, "scale": True, "random_state": 0}
+    with pytest.warns(DataWarning, match=r"all columns of X vary by less than 1e-12 of their mean or less than 1e-160, .* Subtract"):
+        Engine("prank", **options).fit(shift + size * X, Y)
+    mended = Engine("prank", **options).fit((shift + size * X - shift) / size, Y)
+    assert (mended.predict(X) == Y).mean() > 0.5
+
+
 @pytest.mark.parametrize("other", [[3.0, 4, 0], [3, 0, 3], [3, 3, 3], [0, 0, 0]])
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_rows_of_which_one_differs_in_a_value_or_its_column_are_not_called_equal(form, other):
