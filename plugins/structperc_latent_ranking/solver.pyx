@@ -34,12 +34,12 @@ cdef class TopDocuments(Argmax):
         order = sorted(range(len(scores)), key=lambda a: -scores[a])
         first = tuple(range(min(self.k, len(order))))
         total = sum(scores[order[i]] for i in first) / self.k
-        if not isfinite(total) and all([isfinite(scores[order[i]]) for i in first]):
-            raise DataError("scores overflow when they are added up, although each is finite.")
         waiting, candidates, lists = [(-total, first)], {first}, []
         while waiting and len(lists) < k:
             PyErr_CheckSignals()
             total, places = heapq.heappop(waiting)
+            if not isfinite(total) and all([isfinite(scores[order[i]]) for i in places]):
+                raise DataError("scores overflow when they are added up, although each is finite.")
             lists.append((tuple([order[i] for i in places]), -total))
             for j, i in enumerate(places):
                 moved = (*places[:j], i + 1, *places[j + 1:])

@@ -23,6 +23,6 @@ def k_best_labelled(arcs, heads, totals, k) -> list:
         trees_found.append((tuple((heads[t] * n_labels + order[words - 1, ranks]).tolist()), -loss))
         for m in range(first, len(words)):
             rank = ranks[m] + 1
-            if rank < n_labels:
+            if rank < n_labels and scores[m, rank] > -np.inf:
                 heappush(open_ones, (loss + scores[m, rank - 1] - scores[m, rank], t, (*ranks[:m], rank, *ranks[m + 1:]), m))
     return trees_found

@@ -8,7 +8,7 @@ import itertools
 
 import numpy as np
 
-from libc.math cimport exp, log
+from libc.math cimport INFINITY, exp, log
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 from structperc.core.argmax cimport Argmax
@@ -499,6 +499,8 @@ cdef double log_sum(const double *s, Py_ssize_t tags) noexcept nogil:
     """The logarithm of the sum of the labels' exponentials."""
     cdef Py_ssize_t k
     cdef double largest = s[best_tag(s, tags)], total = 0
+    if largest == -INFINITY:
+        return largest
     for k in range(tags):
         total += exp(s[k] - largest)
     return largest + log(total)

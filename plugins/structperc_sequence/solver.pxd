@@ -52,5 +52,5 @@ cdef class Viterbi(Argmax):
     cdef Chain chain(self, Example x, const double *s, const int *partial_labels, double *work) noexcept nogil
     cdef bint fits(self, Example x) noexcept nogil
     cdef Py_ssize_t best(self, Example x, const double *s, const int *partial_labels, int *y) noexcept nogil
-    cdef unlabelled(self, Example x, const double *messages, const Chain *chain, double best, bint has_labels)
+    cdef unlabelled(self, Example x, const double *s, const double *messages, const Chain *chain, double best, bint has_labels)
     cdef int marginals_by_logarithms(self, Example x, const double *s, double *expected, double *log_z) noexcept with gil

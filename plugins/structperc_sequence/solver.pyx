@@ -412,7 +412,7 @@ cdef class Viterbi(Argmax):
                 best, label = value, m
         if best - best != 0:
             with gil:
-                self.error = self.unlabelled(x, messages - (chain.n_tokens - 1) * L, &chain, best, partial_labels != NULL)
+                self.error = self.unlabelled(x, s, messages - (chain.n_tokens - 1) * L, &chain, best, partial_labels != NULL)
             return -1
         y[chain.n_tokens - 1] = <int> label + 1
         for t in range(chain.n_tokens - 2, -1, -1):         # the lowest label that the message came from: no pointers to keep
@@ -519,9 +519,10 @@ cdef class Viterbi(Argmax):
         return (problem.part(problem.chain.tokens, problem.chain.n_tokens), problem.part(problem.chain.transitions, L),
                 problem.edge(problem.chain.start), problem.edge(problem.chain.end))
 
-    cdef unlabelled(self, Example x, const double *messages, const Chain *chain, double best, bint has_labels):
+    cdef unlabelled(self, Example x, const double *s, const double *messages, const Chain *chain, double best, bint has_labels):
         """The error of a sentence whose best score is not finite."""
-        cdef bint restricted = has_labels or self.constrained or (x.source is not None and x.source.allowed_at != NULL)
+        cdef bint restricted = (has_labels or self.constrained or (x.source is not None and x.source.allowed_at != NULL)
+                                or bool(np.isneginf(<const double[:x.n_atoms]> s).any()))
         if best == INFINITY or not restricted or overflown(messages, chain.n_tokens * chain.n_labels):
             return too_large(x)
         return infeasible(x, messages, chain)

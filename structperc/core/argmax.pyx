@@ -383,8 +383,17 @@ cdef tuple checked_pair(Argmax solver, y, double score, Example x):
     return y, score
 
 
+def forbidden(i):
+    """The error of an example without an output: the scores of all are -inf."""
+    return DataError(f"the scores of example {i} forbid all outputs with -inf. Allow one of them.")
+
+
 def ranked_by(Argmax solver, scores, Example x, k):
-    """What `solver.k_best` returned, if it is a list of at most k pairs with falling scores; None: the solver has no list."""
+    """What `solver.k_best` returned, if it is a list of at most k pairs with falling scores; None: the solver has no list.
+
+    Those that scores of -inf forbid are left out.
+    """
+    forbids = np.isneginf(scores).any()
     ranked = solver.k_best(scores, x, k)
     if ranked is None:
         return None
@@ -393,14 +402,19 @@ def ranked_by(Argmax solver, scores, Example x, k):
     except (TypeError, ValueError, OverflowError):
         raise PluginError(f"{type(solver).__name__}.k_best returned {shortened(ranked)} for example {x.index}; expected a list of pairs, a "
                           f"structure and its score.") from None
+    n_found = len(ranked)
+    if forbids:
+        ranked = [pair for pair in ranked if pair[1] != -INFINITY]
+    if n_found and not ranked:
+        raise forbidden(x.index)
     alone = next((y for y, _ in ranked if solver.code_width != 1 and not hasattr(y, "__iter__")), None)
     if alone is not None:
         raise PluginError(f"{type(solver).__name__}.k_best returned pairs that begin with {shortened(alone)} for example {x.index}. "
                           f"Expected a list of pairs: a structure and its score.")
     if overrides(solver, "k_best"):
         ranked = [checked_pair(solver, y, score, x) for y, score in ranked]
-    if len(ranked) > k:
-        raise PluginError(f"{type(solver).__name__}.k_best returned {len(ranked)} structures for example {x.index} and k={k}; expected at "
+    if n_found > k:
+        raise PluginError(f"{type(solver).__name__}.k_best returned {n_found} structures for example {x.index} and k={k}; expected at "
                           f"most k.")
     for i in range(1, len(ranked)):
         before, score = ranked[i - 1][1], ranked[i][1]

@@ -13,7 +13,7 @@ import math
 import attrs
 import numpy as np
 
-from structperc.core.argmax import marginals_of, ranked_by
+from structperc.core.argmax import forbidden, marginals_of, ranked_by
 from structperc.core.outputs import LabelOutputs, as_structure
 from structperc.engine.counting import labellings_within
 from structperc.fitting import answers
@@ -48,6 +48,8 @@ class Near:
         self.gap = 0.0 if isinstance(parts.outputs, LabelOutputs) else float(x.bound)
         self.counts = self.counted(self.prediction)
         self.best = self.total(self.counts)
+        if self.best == -np.inf:
+            raise forbidden(x.index)
         self.tolerance = TIES * (1 + abs(self.best))
         self.least = min(self.counts[self.counts > 0].min(initial=1.0), 1.0)        # counts are multiples of it
         self._listed = self._largest = None

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from structperc.basics.errors import PluginError
-from structperc.core.argmax import marginals_of, ranked_by
+from structperc.core.argmax import forbidden, marginals_of, ranked_by
 from structperc.core.outputs import LabelOutputs, RankOutputs, as_structure
 from structperc.core.probabilities import cumulative_probabilities
 
@@ -23,6 +23,8 @@ def k_best(parts, scores, x, k) -> list:
         return [(as_structure(parts.outputs, y, x), score) for y, score in ranked]
     winner = best(parts, scores, x)
     candidates = [(winner, np.asarray(parts.outputs.count(x, winner), dtype=float) + 0.0)]      # + 0.0: no bytes of -0.0
+    if totals(candidates[0][1], scores) == -np.inf:
+        raise forbidden(x.index)
     if k > 1:
         structures, counts = listed(parts, x, "the k best structures")
         counts, seen = counts + 0.0, {candidates[0][1].tobytes()}
@@ -62,7 +64,7 @@ def log_partition(parts, scores, x) -> float:
     result = marginals_of(parts.argmax, scores, x)
     if result is not None:
         return result[0]
-    all_scores = totals(listed(parts, x, "probabilities of outputs")[1], scores)
+    _, all_scores = scored(parts, scores, x, "probabilities of outputs")
     return float(all_scores.max() + np.log(np.exp(all_scores - all_scores.max()).sum()))
 
 
@@ -71,8 +73,7 @@ def marginals(parts, scores, x) -> np.ndarray:
     result = marginals_of(parts.argmax, scores, x)
     if result is not None:
         return result[1]
-    _, counts = listed(parts, x, "marginals")
-    all_scores = totals(counts, scores)
+    counts, all_scores = scored(parts, scores, x, "marginals")
     p = np.exp(all_scores - all_scores.max())
     return (p / p.sum()) @ counts
 
@@ -83,7 +84,7 @@ def max_marginals(parts, scores, x) -> np.ndarray:
     if largest is not None:
         return largest
     _, counts = listed(parts, x, "max-marginals")
-    return np.where(counts > 0, (counts @ scores)[:, None], -np.inf).max(axis=0, initial=-np.inf)
+    return np.where(counts > 0, totals(counts, scores)[:, None], -np.inf).max(axis=0, initial=-np.inf)
 
 
 def log_probabilities(parts, scores, b, spread) -> np.ndarray:
@@ -123,6 +124,15 @@ def calibration(parts, scores, right, weights, share) -> tuple:
 def probability_model(parts) -> type:
     """The class of outputs whose probabilities labels have: their own, but a softmax after a rule that has fitted one from marginals."""
     return LabelOutputs if parts.trainer.online and "marginals" in parts.update.needs else type(parts.outputs)
+
+
+def scored(parts, scores, x, wanted):
+    """The atom counts of all structures of x, (n_structures, n_atoms), and their scores, of which one at least is not forbidden."""
+    counts = listed(parts, x, wanted)[1]
+    all_scores = totals(counts, scores)
+    if all_scores.max(initial=-np.inf) == -np.inf:
+        raise forbidden(x.index)
+    return counts, all_scores
 
 
 def listed(parts, x, wanted):

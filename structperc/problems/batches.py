@@ -311,8 +311,8 @@ class Batch:
     def _best(self, scores, threads):
         """The best structures, and bounds on how much better others may be."""
         passes, (flat, _) = self._passes(threads), self._read(scores)
-        bounds = np.zeros(len(self))
-        pieces = self._each(passes, lambda one, first, last: one.best(first, last, flat, bounds))
+        bounds, forbids = np.zeros(len(self)), flat.min(initial=0) == -np.inf
+        pieces = self._each(passes, lambda one, first, last: one.best(first, last, flat, bounds, forbids))
         values = np.concatenate([values for values, _ in pieces]) if pieces else np.zeros(0, dtype=np.intc)
         sizes = np.concatenate([sizes for _, sizes in pieces]) if pieces else np.zeros(0, dtype=np.int64)
         if self._prepared.parts.outputs.n_labels:

@@ -10,6 +10,7 @@ from libc.string cimport memset
 from structperc.basics.errors import DataError
 from structperc.basics.signals cimport interrupted
 from structperc.core.argmax cimport Argmax
+from structperc.core.argmax import forbidden
 from structperc.core.component import adapted, take_error
 from structperc.core.rows cimport Example, Rows
 from structperc.core.updates cimport Trial
@@ -115,9 +116,14 @@ cdef class Passes:
                             f"Correct y or the mask.")
         raise DataError(f"the loss of example {i} is {value}: its scores forbid all outputs with -inf, or their sum overflows.")
 
-    def best(self, Py_ssize_t first, Py_ssize_t last, const double[::1] scores, double[::1] bounds):
-        """The best structures of the examples first..last - 1: their integers, and how many each has. `bounds` receives `Example.bound`."""
+    def best(self, Py_ssize_t first, Py_ssize_t last, const double[::1] scores, double[::1] bounds, bint forbids):
+        """The best structures of the examples first..last - 1: their integers, and how many each has. `bounds` receives `Example.bound`.
+
+        `forbids`: whether a score is -inf.
+        """
         cdef Trial trial = self.trial()
+        cdef double[::1] counts = np.empty(self.most_atoms)
+        cdef bint is_out = False
         cdef Py_ssize_t i, n = 0, at = 0
         cdef int[::1] codes
         cdef int64_t[::1] sizes
@@ -132,10 +138,18 @@ cdef class Passes:
                 if n < 0 or interrupted(trial.x.n_atoms):
                     n = -1
                     break
+                if forbids:
+                    memset(&counts[0], 0, trial.x.n_atoms * sizeof(double))
+                    is_out = self.outputs.count_c(trial.x, &codes[at], n, 1.0, &counts[0]) < 0 or \
+                        product(&counts[0], trial.s, trial.x.n_atoms) == -INFINITY
+                    if is_out:
+                        break
                 at += n
                 sizes[i - first], bounds[i] = n, trial.x.bound
         if n < 0:
             self.refuse(i, trial, NULL, 0, None)
+        if is_out:
+            raise take_error(self.outputs) or forbidden(i)
         return values[:at], lengths
 
     def most_of(self, Py_ssize_t i):

@@ -299,10 +299,32 @@ def test_forbidden_gold_is_named(name):
                 batch.loss(s, loss)
 
 
-def test_scores_that_forbid_everything_are_an_error():
-    batch = Problem("multiclass", classes=["a", "b"]).batch(lengths=[1, 1])
-    with pytest.raises(DataError, match="example 1"):
-        batch.marginals([[0, 0], [-np.inf, -np.inf]])
+@pytest.mark.parametrize("name", [name for name in CASES if name not in ("path, costs", "clusters, trees")])
+def test_forbidden_outputs_are_in_no_answer(name):
+    """Also where -inf forbids all outputs of an example: every answer is an error then, and says so."""
+    case, batch, examples = case_of(name)
+    random = np.random.default_rng(8)
+    n_open = 0
+    for i in range(12):
+        number = i % len(examples)
+        example, one = examples[number], batch.take([number])
+        s = case.scores(batch._prepared.example(number), random.standard_normal)
+        s[random.random(len(s)) < (0.1, 0.4, 0.9)[i // 4]] = -np.inf
+        scores = totals(example.counts, s)
+        if scores.max() > -np.inf:
+            n_open += 1
+            distinct = np.unique(np.column_stack([example.counts, scores]), axis=0)[:, -1]
+            expected = np.sort(distinct[distinct > -np.inf])[::-1]
+            for k in (1, 2, 4):
+                assert [score for _, score in one.k_best(s, k)[0]] == pytest.approx(expected[:k])
+            p = np.exp(scores - scores.max())
+            assert one.marginals(s) == pytest.approx(p / p.sum() @ example.counts)
+            assert str(one.argmax(s).tolist()[0]) == str(one.k_best(s, 1)[0][0][0])
+            continue
+        for ask in (one.argmax, one.optimality_gaps, one.margins, one.marginals, lambda s, one=one: one.k_best(s, 2)):
+            with pytest.raises(DataError, match=r"forbid|-inf|no (path|perfect matching|labels|allowed segments|tree|projective)"):
+                ask(s)
+    assert n_open > 2
 
 
 def test_scores_come_in_any_form():
