@@ -5,7 +5,8 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from structperc.basics.errors import DataError
+from structperc.basics.errors import DataError, OptionError, shortened
+from structperc.basics.labels import is_listed
 from structperc.core.outputs import is_ordered
 from structperc.metrics.engines import Judged, model_of, same
 from structperc.pictures.markup import aligned, block, element, excerpt, table
@@ -124,6 +125,7 @@ class Comparison:
 def compare(first, second, X, y, offsets=None, *, lengths=None, groups=None, X_second=None, names=("first", "second")) -> Comparison:
     """Compare two trained engines on the same test examples: measures, standard errors of differences, and a significance test.
     Raises `DataError` if the engines have different labels, y does not fit X, or there are fewer than two examples.
+    Raises `OptionError` if `names` is no pair.
 
     Parameters
     ----------
@@ -161,6 +163,8 @@ def compare(first, second, X, y, offsets=None, *, lengths=None, groups=None, X_s
     >>> comparison.both_right, comparison.first_right, comparison.second_right, comparison.p_value
     (3, 0, 1, 1.0)
     """
+    if not is_listed(names) or len(names) != 2:
+        raise OptionError(f"names={shortened(names)}; expected a pair of texts, a name for each model.")
     models = [model_of(first, "first"), model_of(second, "second")]
     refuse_other_labels(*(model.context.labels for model in models), all(is_ordered(model.parts.outputs) for model in models))
     judged = []

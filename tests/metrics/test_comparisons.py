@@ -5,7 +5,7 @@ import pytest
 from plain import Engine
 from scipy.stats import binomtest, t
 
-from structperc.errors import DataError
+from structperc.errors import DataError, OptionError
 from structperc.metrics import compare, measures
 
 
@@ -100,6 +100,9 @@ def test_an_unknown_label_leaves_the_other_outputs_as_they_are_judged(problem):
 
 
 def test_what_cannot_be_compared_is_refused(data, engines):
+    for names in (("a",), ("a", "b", "c"), "ab", None):
+        with pytest.raises(OptionError, match="names=.*; expected a pair of texts, a name for each model"):
+            compare(*engines, data[0], data[1], names=names)
     X, y = data
     with pytest.raises(DataError, match="the engines know different labels, 1, 2, 3 and 1, 2;"):
         compare(engines[0], Engine("cusum").fit(X, np.minimum(y, 2)), X, y)
