@@ -17,6 +17,7 @@ def as_label_array(y, name="y", expected="one label per example"):
     """y as a one-dimensional array of labels; an ordered categorical, a Series or a list is taken as it is."""
     refuse_no_labels(y, name, expected)
     refuse_masked(y, name)
+    y = python_values(y)
     try:
         values = np.asarray(y)
     except ValueError:
@@ -148,6 +149,27 @@ def plain(value):
 
 DEEPEST = 100           # lists in lists: what is nested more deeply, or holds itself, stays as it is
 NAMED = (np.number, np.bool_, np.str_, np.bytes_)       # scalars of numpy that Python has too; times have no exact plain form
+
+
+def python_values(y, depth=0):
+    """Labels or outputs without values of pyarrow, by the first of them: its arrays become lists or arrays of NumPy, scalars Python's."""
+    if type(y) is np.ndarray or isinstance(y, (str, int, float)) or depth > DEEPEST:
+        return y
+    if isinstance(y, (list, tuple)):
+        for first in y:
+            if first is not None:
+                break
+        else:
+            return y
+        begin = python_values(first, depth + 1)
+        return y if begin is first else [begin if entry is first else python_values(entry, depth + 1) for entry in y]
+    kind = type(y)
+    if hasattr(kind, "as_py"):
+        return y.as_py()
+    if not hasattr(kind, "to_pylist") or hasattr(kind, "columns") or ordered_categories(y) is not None:
+        return y            # also tables, and columns that have an order
+    values = np.asarray(y)
+    return y.to_pylist() if y.null_count or values.dtype == object else values
 
 
 class PlainValues(np.ndarray):

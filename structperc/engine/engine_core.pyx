@@ -7,6 +7,7 @@ Compiled, so that Ctrl-C comes in Python functions that are called here and neve
 cimport cython
 
 from structperc.basics.errors import DataError, NotFittedError, OptionError, PluginError, add_note
+from structperc.basics.labels import python_values
 from structperc.basics.signals import retry_on_interrupt
 from structperc.core.component import located
 from structperc.core.loop cimport PassResult
@@ -160,7 +161,8 @@ cdef class EngineCore:
         self.turn.begin("partial_fit")
         try:
             if lengths is None and groups is None:
-                learn_chunk(self, X, offsets, y, allowed, sample_weight, costs, classes, record_predictions, history)
+                learn_chunk(self, X, offsets, python_values(y), python_values(allowed), sample_weight, costs, classes,
+                            record_predictions, history)
             else:
                 with Groups(X, offsets, lengths, groups) as data:
                     learn_chunk(self, data.X, data.offsets, data.by_rows(y), data.by_rows(allowed), sample_weight, costs, classes,

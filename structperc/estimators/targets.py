@@ -7,13 +7,14 @@ import warnings
 
 import numpy as np
 
-from structperc.basics.labels import as_label_array, ordered_categories, refuse_matrix_of_labels, refuse_no_labels
+from structperc.basics.labels import as_label_array, ordered_categories, python_values, refuse_matrix_of_labels, refuse_no_labels
 from structperc.errors import DataError
 
 
 def as_column(y):
     """y as an array or ordered categorical; a single column is flattened, with scikit-learn's warning."""
     refuse_no_labels(y, "y", "one label per row")
+    y = python_values(y)
     try:
         array = np.asarray(y)
     except ValueError:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
+from itertools import pairwise
 
 import attrs
 import numpy as np
 
 from structperc.basics.errors import DataError, shortened
-from structperc.basics.labels import LabelCodes, is_listed, is_missing, is_nested
+from structperc.basics.labels import LabelCodes, is_listed, is_missing, is_nested, python_values
 from structperc.core.component import inherits, overrides
 from structperc.core.outputs import Outputs, is_ordered, right_outputs
 from structperc.core.rows import Rows
@@ -284,10 +285,10 @@ class Judged:
 
     @classmethod
     def of(cls, model, rows, y, predicted, scored=True):
-        outputs, labels = parts_of(model, rows).outputs, model.context.labels
+        outputs, labels, y = parts_of(model, rows).outputs, model.context.labels, python_values(y)
         unseen = labels is not None and not outputs.n_labels and unseen_labels(labels_of(outputs, y), labels)
         own = None if unseen else losses_of(model, rows, y, predicted)      # raises the errors of y
-        gold = by_example(outputs, rows, counted_from_zero(y))
+        gold = by_example(outputs, rows, y)
         if not hasattr(gold, "__len__"):
             raise DataError(f"y is {shortened(y)}; expected a list of outputs, one for each of {rows.n_examples} examples.")
         if unseen and not (is_listed(predicted) and len(predicted) == len(gold)):
@@ -319,10 +320,15 @@ class Judged:
 
     def measures(self) -> dict[str, float]:
         """See `measures`."""
-        values = own_measures(self.outputs, self.gold, self.predicted, self.scores)
-        if self.losses is not None:
-            values[self.loss] = float(self.losses.mean())
-        return values
+        return self.own_measures() | self.mean_loss()
+
+    def own_measures(self) -> dict[str, float]:
+        """Those of the output space."""
+        return own_measures(self.outputs, self.gold, self.predicted, self.scores)
+
+    def mean_loss(self) -> dict[str, float]:
+        """The model's own loss by its name, if it is known."""
+        return {} if self.losses is None else {self.loss: float(self.losses.mean())}
 
 
 def labels_of(outputs, y) -> list:
@@ -368,17 +374,20 @@ def same(one, other) -> bool:
 
 
 def by_example(outputs, rows, y):
-    """Gold outputs of rows as an array for each example: also the labels of all tokens in one array."""
+    """Gold outputs of rows as an entry for each example: also the labels of all tokens in one array."""
+    y = counted_from_zero(y)
     if not is_listed(y) or is_nested(y) or rows.offsets is None:
         return y
     if not outputs.per_row and not len(y) == rows.n_rows != rows.n_examples:
         return y
-    return np.split(np.asarray(y), rows.offsets[1:-1])
+    return [y[first:last] for first, last in pairwise(rows.offsets.tolist())]
 
 
 def counted_from_zero(y):
     """Outputs whose places are numbers from 0, whatever the index of a series or the library of a frame."""
-    return np.asarray(y) if is_frame(y) else y.tolist() if hasattr(y, "iloc") else y
+    if is_frame(y):
+        return np.asarray(y)
+    return y if isinstance(y, np.ndarray) or not is_listed(y) else python_values(list(y))
 
 
 def needs_scores(outputs) -> bool:

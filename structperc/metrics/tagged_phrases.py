@@ -15,6 +15,7 @@ import attrs
 
 from structperc.basics.arguments import choice, whole_number
 from structperc.basics.errors import DataError, shortened
+from structperc.basics.labels import python_values
 
 SENTENCE = "the tags of one sentence, such as ['B-NP', 'I-NP', 'O']"
 SENTENCES = "a list of sentences, each a list of tags"
@@ -279,7 +280,7 @@ def entries(values, name, expected) -> list:
     """The entries of a list or another collection; text, and what has none, raises an error."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable) or getattr(values, "ndim", 1) == 0:
         raise DataError(f"{name} is {shortened(values)}; expected {expected}.")
-    return list(values)
+    return python_values(list(values))
 
 
 def check(labels, name) -> list:

@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import chain, islice
 
 from structperc.basics.errors import DataError
-from structperc.basics.labels import is_nested
+from structperc.basics.labels import is_missing, is_nested
 from structperc.metrics.tagged_phrases import are_phrase_tags, entries, phrase_scores
 
 LISTS = "lists of labels, or a flat list"
@@ -20,7 +20,8 @@ def token_measures(y_true, y_pred) -> dict[str, float]:
     Parameters
     ----------
     y_true : list of lists of labels, or flat list of labels
-        The right label of each token. Tokens with None are not counted, nor sentences of nothing else. A flat list is split like `y_pred`.
+        The right label of each token. A flat list is split like `y_pred`. Tokens
+        whose label is missing (None, NaN or NA) are not counted, nor sentences of nothing else.
     y_pred : list of lists of labels
         The predicted label of each token.
 
@@ -39,7 +40,7 @@ def token_measures(y_true, y_pred) -> dict[str, float]:
     y_true = sentences(y_true, y_pred)
     refuse_unhashable(y_true, y_pred)
     try:
-        right = [[a == b for a, b in zip(*pair, strict=True) if a is not None] for pair in zip(y_true, y_pred, strict=True)]
+        right = [[a == b for a, b in zip(*pair, strict=True) if not is_missing(a)] for pair in zip(y_true, y_pred, strict=True)]
     except TypeError:
         raise DataError("labels of these types cannot be compared; expected numbers, strings or dates.") from None
     n_tokens = sum(map(len, right))
@@ -60,7 +61,7 @@ def unseen_labels(y_true, labels) -> dict:
     Parameters
     ----------
     y_true : list of lists of labels, or flat list of labels
-        Right labels.
+        Right labels. Missing ones (None, NaN or NA) are not counted.
     labels : sequence
         The labels that the model knows, its `classes_`.
 
@@ -76,7 +77,7 @@ def unseen_labels(y_true, labels) -> dict:
     y_true, model_labels = list(y_true), set()
     refuse_unhashable([y_true], [labels], "y_true or labels")
     model_labels.update(labels)
-    return {label: count for label, count in Counter(y_true).most_common() if label not in model_labels}
+    return {label: count for label, count in Counter(y_true).most_common() if label not in model_labels and not is_missing(label)}
 
 
 def refuse_unhashable(first, second, names="y_true or y_pred") -> None:

@@ -7,7 +7,7 @@ from contextlib import suppress
 import numpy as np
 
 from structperc.basics.errors import DataError, shortened
-from structperc.basics.labels import as_label_array, missing_label, numbered, plain, refuse_unhashable
+from structperc.basics.labels import as_label_array, missing_label, numbered, plain, python_values, refuse_unhashable
 from structperc.basics.sparse_parts import is_sparse, to_csr
 from structperc.reading.matrices import as_array, is_row, not_finite_entry, read
 from structperc.reading.other_libraries import as_table
@@ -43,7 +43,8 @@ class Groups:
         self.X, self.offsets, self.order = gathered(X, offsets, lengths, groups)
 
     def by_rows(self, values):
-        """The values of the rows of X in the order of `self.X`. Values of whole examples stay as they are."""
+        """The values of the rows of X in the order of `self.X`. Values of whole examples stay as they are; none are pyarrow's."""
+        values = python_values(values)
         if self.order is None or not hasattr(values, "__len__") or getattr(values, "ndim", 1) == 0 or len(values) != len(self.order):
             return values
         return in_order(values, self.order)
