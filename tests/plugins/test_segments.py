@@ -7,7 +7,7 @@ from structperc_segments.measures import segment_measures
 
 from structperc.cli import main
 from structperc.errors import DataError, OptionError, PluginError
-from structperc.metrics import measures, phrases, tags
+from structperc.metrics import losses, measures, phrases, tags
 from structperc.testing import check_problem
 
 WORDS = {"D": ["the", "a"], "A": ["big", "old", "red"], "N": ["cat", "dog", "house"], "V": ["sees", "likes", "has"], "X": [",", "and"]}
@@ -107,6 +107,18 @@ def test_open_parts_are_completed(update):
     assert scores[1] > max(scores[0] + 0.1, 0.85)
     open_tags = [[tag if t % 3 else None for t, tag in enumerate(tags(segments, len(x)))] for segments, x in zip(Y, X, strict=True)]
     assert segment_measures(Y[TEST], map(phrases, fitted(open_tags, **options).predict(X[TEST])))["segment F1"] > 0.85
+
+
+def test_open_parts_are_not_measured():
+    names = "segment precision", "segment recall", "segment F1", "whole sentences right"
+    assert segment_measures([[(0, 1, "A"), (1, 3, None)]], [[(0, 1, "A"), (1, 2, "B")]]) == dict.fromkeys(names, 1)
+    half = segment_measures([[(0, 1, "A"), (1, 3, float("nan"))], [(0, 2, None)]], [[(0, 1, "A"), (2, 4, "B")], [(0, 2, "A")]])
+    assert half == dict(zip(names, (1 / 2, 1, 2 / 3, 0), strict=True))      # 2 to 4 goes beyond the open part
+    assert segment_measures([[], [(0, 2, None)]], [[], [(0, 2, "A")]]) == dict(zip(names, (0, 0, 0, 1), strict=True))
+    engine = Engine("segments", epochs=1, max_length=4).fit(X[:9], Y[:9])
+    x, y = zip(*((x, y) for x, y in zip(X[TEST], hidden(Y[TEST]), strict=True) if any(label for *_, label in y)), strict=True)
+    off = losses(engine, x, y)                  # 0 of predictions that agree with what is known
+    assert 0 < np.count_nonzero(off) < len(off) and measures(engine, x, y)["whole sentences right"] == np.mean(off == 0)
 
 
 @pytest.mark.parametrize("options", [{}, {"outside": False, "places": "iob2"}], ids=str)
