@@ -9,6 +9,7 @@ from structperc.basics.errors import DataError, OptionError, shortened
 from structperc.basics.labels import is_listed
 from structperc.core.outputs import is_ordered
 from structperc.metrics.engines import Judged, model_of, same
+from structperc.metrics.intervals import OF_EXACT_LABELS
 from structperc.pictures.markup import aligned, block, element, excerpt, table
 from structperc.reading.groups import Groups
 
@@ -30,7 +31,7 @@ class Measured:
     difference : float
         second - first
     standard_error : float
-        Of the difference, by the jackknife over blocks of examples.
+        Of the difference, by the jackknife over blocks of examples. NaN if one block has all that the measure needs.
     low, high : float
         Ends of the 95 % confidence interval of the difference.
 
@@ -145,7 +146,7 @@ def compare(first, second, X, y, offsets=None, *, lengths=None, groups=None, X_s
     Standard errors are jackknife estimates over 20 blocks of examples, or fewer if there are fewer examples. Blocks are shuffled by a
     fixed seed. Both models see the same examples, so what makes an example hard for both cancels. The interval uses Student's t with one
     degree of freedom less than blocks. The examples must be independent. Intervals of several measures are not corrected for multiple
-    comparisons.
+    comparisons. A standard error is NaN if one of the blocks has all that a measure needs, such as all known labels.
 
     References
     ----------
@@ -208,8 +209,8 @@ def differences(first, second) -> list:
     without = []
     for left_out in blocks:
         kept = np.setdiff1d(np.arange(n), left_out)
-        a, b = first.part(kept).measures(), second.part(kept).measures()
-        without.append([b.get(name, np.nan) - a.get(name, np.nan) for name in names])
+        a, b = (of_some(one.part(kept), names) for one in (first, second))
+        without.append(b - a)
     k = len(blocks)
     errors = np.sqrt((k - 1) / k * ((np.array(without) - np.mean(without, axis=0)) ** 2).sum(axis=0))
     reach = stdtrit(k - 1, (1 + LEVEL) / 2) * errors
@@ -218,6 +219,16 @@ def differences(first, second) -> list:
         a, b = whole[0][name], whole[1][name]
         rows.append(Measured(name, a, b, b - a, error, b - a - width, b - a + width))
     return rows
+
+
+def of_some(judged, names) -> np.ndarray:
+    """Measures of some of the examples by the names that those of all have, NaN where these examples have nothing to measure."""
+    try:
+        values = judged.own_measures()
+    except DataError:
+        values = {}
+    values |= judged.mean_loss()
+    return np.array([values.get(name, values.get(OF_EXACT_LABELS.get(name), np.nan)) for name in names])
 
 
 def exact_test(first, second) -> float:

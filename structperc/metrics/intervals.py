@@ -10,6 +10,8 @@ from structperc.basics.labels import LabelCodes, all_labels, as_label_array, is_
 from structperc.metrics.labels import label_order, rank_measures
 from structperc.reading.intervals import interval_labels, read_intervals, without_ends
 
+OF_EXACT_LABELS = {"mean interval error": "mean absolute error", "inside the interval": "accuracy"}     # what they are where all are exact
+
 
 def interval_absolute_error(y_low_high, y_pred, classes=None) -> float:
     """Mean distance of predictions from the nearest admissible level: the interval-insensitive absolute error.

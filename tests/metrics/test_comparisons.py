@@ -99,6 +99,26 @@ def test_an_unknown_label_leaves_the_other_outputs_as_they_are_judged(problem):
     assert both and first and counts([*y[:-1], ["Q", None]]) == (both, first - 1, second, neither + 1)
 
 
+def test_blocks_that_have_all_that_is_known_leave_the_error_open(data):
+    X = data[0][:30]
+    low = np.digitize(X[:, 0], [-0.5, 0.5]) + 1
+    exact = [[k, k] for k in low.tolist()]
+    engines = [Engine("interval-pa", epochs=n, classes=[1, 2, 3], unrated="skip").fit(X, exact) for n in (1, 3)]
+    off = [np.abs(engine.predict(X) - low) for engine in engines]
+    found = {m.name: m for m in compare(*engines, X, [[1, 3], *exact[1:]]).measures}
+    apart = np.where(np.arange(30) == 0, 0, off[1] - off[0])        # of the first, each label is right
+    blocks = np.array_split(np.random.default_rng(0).permutation(30), 20)
+    means = [np.delete(apart, block).mean() for block in blocks]
+    error = np.sqrt(19 / 20 * ((means - np.mean(means)) ** 2).sum())
+    assert error > 0 and found["mean interval error"].standard_error == pytest.approx(error)
+    assert found["inside the interval"].standard_error > 0
+    found = {m.name: m for m in compare(*engines, X, [exact[0], *[[None, None]] * 29]).measures}
+    assert np.isnan(found["accuracy"].standard_error) and found["mean loss (absolute)"].standard_error >= 0
+    tagger = Engine("sequence").fit([X[:2], X[2:4]], [["D", "N"], ["N", "N"]])
+    found = {m.name: m for m in compare(tagger, tagger, [X[:2], X[2:4]], [["D", None], [None, None]]).measures}
+    assert np.isnan(found["token accuracy"].standard_error) and found["mean loss (hamming)"].standard_error == 0
+
+
 def test_what_cannot_be_compared_is_refused(data, engines):
     for names in (("a",), ("a", "b", "c"), "ab", None):
         with pytest.raises(OptionError, match="names=.*; expected a pair of texts, a name for each model"):
