@@ -146,7 +146,7 @@ def compare(first, second, X, y, offsets=None, *, lengths=None, groups=None, X_s
     Standard errors are jackknife estimates over 20 blocks of examples, or fewer if there are fewer examples. Blocks are shuffled by a
     fixed seed. Both models see the same examples, so what makes an example hard for both cancels. The interval uses Student's t with one
     degree of freedom less than blocks. The examples must be independent. Intervals of several measures are not corrected for multiple
-    comparisons. A standard error is NaN if one of the blocks has all that a measure needs, such as all known labels.
+    comparisons. A standard error is NaN if one block has all that a measure needs, such as all known labels.
 
     References
     ----------
@@ -222,7 +222,7 @@ def differences(first, second) -> list:
 
 
 def of_some(judged, names) -> np.ndarray:
-    """Measures of some of the examples by the names that those of all have, NaN where these examples have nothing to measure."""
+    """Measures of some examples by the names that all examples have, NaN where there is nothing to measure."""
     try:
         values = judged.own_measures()
     except DataError:
