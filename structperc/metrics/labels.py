@@ -15,6 +15,7 @@ from structperc.basics.labels import (
     equal_labels,
     named_labels,
     ordered_categories,
+    refuse_missing,
 )
 
 
@@ -197,7 +198,7 @@ def macro_mean_absolute_error(true, predicted, counts, n_labels) -> float:
 
 
 def accuracy(y_true, y_pred) -> float:
-    """Accuracy: the share of correct predictions. Raises `DataError` if the lists differ in length or are empty.
+    """Accuracy: the share of correct predictions. Raises `DataError` if the lists differ in length, are empty, or a label is missing.
     Returns a float. From 0 to 1.
 
     Parameters
@@ -214,6 +215,8 @@ def accuracy(y_true, y_pred) -> float:
     y_true, y_pred = as_label_array(y_true, "y_true"), as_label_array(y_pred, "y_pred")
     if y_true.shape != y_pred.shape or y_true.size == 0:
         raise DataError(f"y_true has shape {y_true.shape} and y_pred has {y_pred.shape}; expected the same number of labels, at least one.")
+    refuse_missing(y_true, "y_true")
+    refuse_missing(y_pred, "y_pred")
     return float(equal_labels(y_true, y_pred).mean())
 
 

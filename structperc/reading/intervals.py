@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from structperc.basics.errors import DataError, DataWarning, OptionError, listing, shortened
-from structperc.basics.labels import as_label_array, is_missing, ordered_categories, plain, refuse_masked
+from structperc.basics.labels import as_label_array, is_missing, ordered_categories, plain, python_values, refuse_masked
 
 EXPECTED = "give one label, or the pair of its lowest and highest admissible label; a set with holes is no interval"
 
@@ -238,6 +238,7 @@ def find_ends(y) -> Ends | None:
 
 def as_array(y):
     """y as an array that holds what y holds: entries of unequal form stay objects, and numbers beside text stay numbers."""
+    y = python_values(y)
     if not isinstance(y, (list, tuple)):
         return np.asarray(y)
     try:

@@ -6,7 +6,18 @@ import pytest
 from structperc import Engine
 from structperc.errors import DataError
 from structperc.estimators import SequenceTagger
-from structperc.metrics import accuracy, compare, losses, macro_f1, measures, phrase_f1, token_measures, unseen_labels
+from structperc.metrics import (
+    accuracy,
+    compare,
+    interval_absolute_error,
+    losses,
+    macro_f1,
+    mean_interval_width,
+    measures,
+    phrase_f1,
+    token_measures,
+    unseen_labels,
+)
 
 FORMS = {
     "array": lambda arrow, y: arrow.array(y),
@@ -57,6 +68,18 @@ def test_measures_of_labels_of_pyarrow(form):
         assert unseen_labels(given, FORMS[form](arrow, ["O", "B-x"])) == {"I-x": 1, "B-y": 1}
     assert phrase_f1(nested, predicted) == phrase_f1([tags], predicted)
     assert accuracy(flat, predicted[0]) == 0.75 and macro_f1(tags, flat) == 1
+    assert interval_absolute_error(FORMS[form](arrow, [1, 2, 4, 3]), [1, 2, 2, 3]) == 0.5
+    assert mean_interval_width(FORMS[form](arrow, [[1, 1], [1, 2]])) == 1.5
+
+
+@pytest.mark.parametrize("missing", ["None", "nan", "<NA>"])
+def test_other_measures_name_the_place_of_a_missing_label(missing):
+    pandas = pytest.importorskip("pandas")
+    given = ["D", {"None": None, "nan": float("nan"), "<NA>": pandas.NA}[missing], "N"]
+    for measure in (accuracy, macro_f1):
+        for labels in ((given, ["D", "N", "N"]), (["D", "N", "N"], given)):
+            with pytest.raises(DataError, match=rf"y_(true|pred)\[1\] is {missing}, which is no label"):
+                measure(*labels)
 
 
 def test_tokens_with_a_missing_label_are_not_counted():
