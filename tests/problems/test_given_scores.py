@@ -321,7 +321,7 @@ def test_forbidden_outputs_are_in_no_answer(name):
             assert one.marginals(s) == pytest.approx(p / p.sum() @ example.counts)
             assert str(one.argmax(s).tolist()[0]) == str(one.k_best(s, 1)[0][0][0])
             continue
-        for ask in (one.argmax, one.optimality_gaps, one.margins, one.marginals, lambda s, one=one: one.k_best(s, 2)):
+        for ask in (one.argmax, one.optimality_gaps, one.margins, one.marginals, one._near, lambda s, one=one: one.k_best(s, 2)):
             with pytest.raises(DataError, match=r"forbid|-inf|no (path|perfect matching|labels|allowed segments|tree|projective)"):
                 ask(s)
     assert n_open > 2
