@@ -127,7 +127,7 @@ def probability_model(parts) -> type:
 
 
 def scored(parts, scores, x, wanted):
-    """The atom counts of all structures of x, (n_structures, n_atoms), and their scores, of which one at least is not forbidden."""
+    """The atom counts of all structures of x, (n_structures, n_atoms), and their scores. Raises an error if all are -inf."""
     counts = listed(parts, x, wanted)[1]
     all_scores = totals(counts, scores)
     if all_scores.max(initial=-np.inf) == -np.inf:

@@ -232,7 +232,7 @@ class KeyedReader(Reader):
         return [self._widened(block) for block in X] if isinstance(X, (list, tuple)) else self._widened(X)
 
     def _widened(self, block):
-        """A block of keys alone and a column of zeros; anything else as it is."""
+        """A block that only has keys, with a column of zeros; anything else as it is."""
         if not isinstance(block, np.ndarray) or block.ndim != 2 or block.shape[1] != self._n_keys:
             return block
         return np.column_stack([block if block.dtype.kind in "fiub" else block.astype(object), np.zeros(len(block))])

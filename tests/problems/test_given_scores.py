@@ -301,7 +301,7 @@ def test_forbidden_gold_is_named(name):
 
 @pytest.mark.parametrize("name", [name for name in CASES if name not in ("path, costs", "clusters, trees")])
 def test_forbidden_outputs_are_in_no_answer(name):
-    """Also where -inf forbids all outputs of an example: every answer is an error then, and says so."""
+    """If -inf forbids all outputs of an example, every call raises an error that shows it."""
     case, batch, examples = case_of(name)
     random = np.random.default_rng(8)
     n_open = 0
