@@ -393,7 +393,6 @@ def ranked_by(Argmax solver, scores, Example x, k):
 
     Those that scores of -inf forbid are left out.
     """
-    forbids = np.isneginf(scores).any()
     ranked = solver.k_best(scores, x, k)
     if ranked is None:
         return None
@@ -403,7 +402,7 @@ def ranked_by(Argmax solver, scores, Example x, k):
         raise PluginError(f"{type(solver).__name__}.k_best returned {shortened(ranked)} for example {x.index}; expected a list of pairs, a "
                           f"structure and its score.") from None
     n_found = len(ranked)
-    if forbids:
+    if n_found and ranked[n_found - 1][1] == -INFINITY and np.isneginf(scores).any():
         ranked = [pair for pair in ranked if pair[1] != -INFINITY]
     if n_found and not ranked:
         raise forbidden(x.index)

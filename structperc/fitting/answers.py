@@ -23,8 +23,6 @@ def k_best(parts, scores, x, k) -> list:
         return [(as_structure(parts.outputs, y, x), score) for y, score in ranked]
     winner = best(parts, scores, x)
     candidates = [(winner, np.asarray(parts.outputs.count(x, winner), dtype=float) + 0.0)]      # + 0.0: no bytes of -0.0
-    if totals(candidates[0][1], scores) == -np.inf:
-        raise forbidden(x.index)
     if k > 1:
         structures, counts = listed(parts, x, "the k best structures")
         counts, seen = counts + 0.0, {candidates[0][1].tobytes()}
@@ -35,7 +33,10 @@ def k_best(parts, scores, x, k) -> list:
             if counts[i].tobytes() not in seen:
                 seen.add(counts[i].tobytes())
                 candidates.append((structures[i], counts[i]))
-    return [(y, float(totals(count, scores))) for y, count in candidates]
+    ranked = [(y, float(totals(count, scores))) for y, count in candidates]
+    if ranked[0][1] == -np.inf:
+        raise forbidden(x.index)
+    return ranked
 
 
 def totals(counts, scores):
