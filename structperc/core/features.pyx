@@ -319,7 +319,8 @@ cdef class Features(Component):
             return
         wrong = np.flatnonzero(rows.sizes() != self.fixed_rows) if rows.offsets is not None or self.fixed_rows != 1 else ()
         if len(wrong):
-            i, expected_rows = int(wrong[0]), "one row; pass a matrix of them, and leave offsets out" if self.fixed_rows == 1 else f"{self.fixed_rows} rows"
+            i, one = int(wrong[0]), "one row; pass a matrix of them, and leave offsets out"
+            expected_rows = one if self.fixed_rows == 1 else f"{self.fixed_rows} rows"
             raise DataError(f"example {i} of X has {int(rows.sizes()[i])} rows, but {type(self).__name__} describes examples of "
                             f"{expected_rows}.")
 

@@ -116,7 +116,7 @@ def as_examples(X):
     Returns
     -------
     object
-        A list for an array of more than two dimensions, and for an array or a Series of objects other than numbers and their rows.
+        A list for an array of more than two dimensions. Also for an array or a Series of objects other than numbers and their rows.
         Tables for the queries and streams of other libraries. Anything else as it is.
 
     Examples
