@@ -75,7 +75,7 @@ class Reduction(InnerMethods):
 
     def _fitted(self):
         attributes = {name: getattr(self, name) for name in (*self._known, self._labels, "feature_names_in_") if hasattr(self, name)}
-        return {name: value.tolist() if hasattr(value, "tolist") else value for name, value in attributes.items()}
+        return {name: value.item() if isinstance(value, np.generic) else value for name, value in attributes.items()}
 
     def _revive(self, trained, fitted):
         labels, n_features = np.array(fitted[self._labels]), fitted["n_features_in_"]
@@ -457,7 +457,8 @@ class RankerClassifier(Reduction, MetaEstimatorMixin, ClassifierMixin, Parameter
         sample_weight : array-like of shape (n,), optional
         """
         X, y, weights = read_examples(self, X, y, sample_weight, passed=has_typed_columns(X))
-        classes, above = np.unique(y, return_inverse=True)
+        classes = find_labels(np.asarray(y), None, False)
+        above = LabelCodes(classes).encode(y, len(y)) > 1
         if len(classes) != 2:
             raise DataError(f"Only binary classification is supported. The type of the target is "
                             f"{'multiclass' if len(classes) > 2 else 'one class'}: y has {len(classes)}, but \"is the rank above k?\" "
@@ -479,7 +480,7 @@ class RankerClassifier(Reduction, MetaEstimatorMixin, ClassifierMixin, Parameter
     @staticmethod
     def _costs(above, k, n_ranks, weights):
         """What each rank costs each example, shape (n, K)."""
-        wrong = (np.arange(1, n_ranks + 1) > k[:, None]) != above.astype(bool)[:, None]
+        wrong = (np.arange(1, n_ranks + 1) > k[:, None]) != above[:, None]
         return wrong * (np.ones(len(k)) if weights is None else weights)[:, None] / (n_ranks - 1)
 
     def predict(self, X, thresholds=None) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 from structperc.basics.errors import DataError, did_you_mean, shortened, unreadable
 
 LARGEST = np.iinfo(np.intp).max
+TIMES = {datetime.date: "M8[us]", datetime.timedelta: "m8[us]", np.datetime64: "M8", np.timedelta64: "m8"}      # objects, and their dtype
 
 
 def as_label_array(y, name="y", expected="one label per example"):
@@ -31,8 +32,8 @@ def as_label_array(y, name="y", expected="one label per example"):
         values = np.array(y, dtype=object)          # numpy would round whole numbers
     if values.dtype.kind == "V":
         raise DataError(f"{name} has the dtype {values.dtype}; expected {expected}: numbers, strings or dates.")
-    if values.dtype == object and values.size and all(isinstance(v, datetime.date) for v in values.reshape(-1)):
-        values = values.astype("datetime64[us]")
+    if values.dtype == object and values.size:
+        values = next((values.astype(dtype) for kind, dtype in TIMES.items() if all(isinstance(v, kind) for v in values.reshape(-1))), values)
     refuse_no_text(values, name)
     if values.ndim != 1:
         if values.ndim == 2 and values.shape[1] == 1:
@@ -145,6 +146,20 @@ def is_missing(value) -> bool:
 def plain(value):
     """As the user would write it."""
     return value.item() if isinstance(value, np.generic) else value
+
+
+def label_list(labels) -> list:
+    """An array of labels as a list that is read as the same labels: of plain values, or of numpy's where these become others, as times."""
+    values = labels.tolist()
+    return values if np.asarray(values).dtype.kind == labels.dtype.kind else list(labels)
+
+
+def in_unit_of(labels, values):
+    """Dates or durations in the unit of the labels, unless it rounds one of them; other values as they are."""
+    if labels.dtype.kind not in "mM" or values.dtype.kind != labels.dtype.kind:
+        return values
+    converted = values.astype(labels.dtype)
+    return converted if (converted.astype(values.dtype) == values).all() else values
 
 
 DEEPEST = 100           # lists in lists: what is nested more deeply, or holds itself, stays as it is
@@ -484,6 +499,7 @@ class LabelCodes:
         if len(values) != n_examples:
             raise DataError(f"y has {len(values)} labels but X has {n_examples} examples; give one label per example.")
         refuse_missing(values)
+        values = in_unit_of(self.labels, values)
         if self.table is not None and values.dtype.kind in "iub":
             at = values.astype(np.intp, copy=False) - self.low if self.low else values
             inside = (at.min() >= 0 and at.max() < len(self.table)) if len(at) else True

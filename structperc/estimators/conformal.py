@@ -111,7 +111,7 @@ class OrdinalConformal(HeldOutOptions, InnerAnswers, WrappedRanker):
         if n != len(codes):
             raise DataError(f"y has {len(codes)} labels but X has {n} rows; give one label per row.")
         train, held, random = self._held_out(n)
-        estimator = cloned_ranker(self.estimator, labels.tolist(), random)
+        estimator = cloned_ranker(self.estimator, labels, random)
         estimator.fit(rows_of(X, train), labels[codes[train] - 1])
         return self._take(estimator, labels, distances_of(estimator, rows_of(X, held), labels, codes[held]), np.ones(len(held)))
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from structperc.basics.plain_values import is_plain
+from structperc.basics.labels import find_labels, label_list
+from structperc.basics.plain_values import is_noted, is_plain, labels_noted, noted_labels
 from structperc.basics.signatures import class_signature
 from structperc.engine import model_file
 from structperc.engine.calls import check_calls
@@ -135,7 +136,7 @@ class SavedEstimator:
         return restored(trained, cls, note)
 
     def _fitted(self) -> dict:
-        """What a model file notes of the training beside the engine, as JSON has it."""
+        """What a model file notes of the training beside the engine: what JSON has, and arrays of labels."""
         return {}
 
     def _revive(self, trained, fitted) -> None:
@@ -424,6 +425,8 @@ def noted(estimator) -> dict:
     entries, around = changed.pop("plugin_options", None) or {}, isinstance(estimator, InnerMethods)
     changed = {name: value for name, value in changed.items() if not is_estimator(value) and not isinstance(value, Engine)}
     plain = {name: value for name, value in changed.items() if is_plain(value)}
+    if around and "classes" in changed.keys() - plain.keys():
+        plain["classes"] = noted_labels(find_labels(None, changed["classes"], True))
     held = [name for name in changed if name not in plain]
     if around and held:
         raise OptionError(f"a model file cannot hold {held[0]}={changed[held[0]]!r:.60} of {type(estimator).__name__}; pickle it.")
@@ -440,7 +443,7 @@ def noted(estimator) -> dict:
         if "estimator_" in vars(estimator):
             within = estimator.estimator_
             notes["trained"] = noted(within) if isinstance(within, SavedEstimator) else None
-    fitted = estimator._fitted()
+    fitted = {name: noted_labels(value) if isinstance(value, np.ndarray) else value for name, value in estimator._fitted().items()}
     return notes | {"fitted": fitted} if fitted else notes
 
 
@@ -469,7 +472,8 @@ def restored(engine, cls, note):
         if issubclass(cls, InnerMethods) and "estimator" in note and note["estimator"] is None:
             estimator.estimator = trained
         estimator._unused = tuple(map(str, note["unused"]))
-        estimator._revive(trained, note.get("fitted", {}))
+        fitted = note.get("fitted", {})
+        estimator._revive(trained, {name: labels_noted(value) if is_noted(value) else value for name, value in fitted.items()})
     except ModelFormatError:
         raise
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, StructPercError) as error:
@@ -481,6 +485,8 @@ def restored(engine, cls, note):
 def untrained(engine, cls, note):
     """An estimator with the parameters of a note."""
     parameters = {**note["parameters"], **{name: held(engine, cls._held.get(name, name)) for name in note["held"]}}
+    if is_noted(parameters.get("classes")):
+        parameters["classes"] = label_list(labels_noted(parameters["classes"]))
     if not parameters.keys() <= class_signature(cls).parameters.keys():
         raise OptionError(f"{cls.__name__} has no parameter {min(parameters.keys() - class_signature(cls).parameters.keys())!r:.{SHOWN}}")
     entries = {**note["plugin_options"], **{name: engine.plugin_options[name] for name in note["held_plugin_options"]}}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from structperc import metrics
+from structperc.basics.labels import as_label_array, label_list
 from structperc.engine.calls import check_calls
 from structperc.errors import OptionError
 from structperc.estimators.base import weighted_mean
@@ -66,7 +67,7 @@ def cloned_ranker(estimator, labels, random=None):
     Parameters
     ----------
     estimator : object with `get_params`
-    labels : list
+    labels : sequence
         In order; its parameter `classes`, if it has one, or that of the last step of a pipeline or search. None: it stays as it is.
     random : numpy.random.Generator, optional
         Draws the seeds, in the order of the parameters' names; None: they stay None.
@@ -89,7 +90,7 @@ def cloned_ranker(estimator, labels, random=None):
     estimator = cloned(estimator)
     ranker = receiver(estimator)
     if ranker is not None and labels is not None:
-        ranker.set_params(classes=labels)
+        ranker.set_params(classes=label_list(as_label_array(labels)))
     for name, value in sorted(estimator.get_params().items()):
         if name.split("__")[-1] == "random_state" and value is None and random is not None:
             estimator.set_params(**{name: int(random.integers(2**31))})

@@ -11,6 +11,7 @@ import numpy as np
 
 from structperc import metrics
 from structperc.basics.labels import LabelCodes
+from structperc.basics.plain_values import labels_noted, noted_labels
 from structperc.engine.explanation import Contribution, Explanation, largest_first, side_of
 from structperc.errors import DataError, OptionError
 from structperc.estimators.base import compare_columns, declared
@@ -126,7 +127,7 @@ class ScoreCard(InnerMethods, WrappedRanker):
             raise DataError(f"n_samples = {len(values)}: a column has no bins before there are two rows.")
         scale = values.std(axis=0)
         scale[scale == 0] = 1
-        estimator = cloned_ranker(self.estimator, labels.tolist(), generator(self.random_state))
+        estimator = cloned_ranker(self.estimator, labels, generator(self.random_state))
         estimator.fit(values / scale, labels[codes - 1])
         names = rows.feature_names or tuple(f"x[{j}]" for j in range(values.shape[1]))
         columns = written(values, names, direction_of(estimator, values.shape[1]) / scale, self.bins, self.max_points, self.digits)
@@ -226,7 +227,7 @@ class ScoreCard(InnerMethods, WrappedRanker):
         """The card in lists, numbers and strings, as for JSON; `from_dict` reads it. The ranker behind it is not in it. Returns a dict."""
         self._known()
         names = self.feature_names_in_.tolist() if "feature_names_in_" in vars(self) else None
-        return {"format": FORMAT, "classes": self.levels_.tolist(), "n_features": self.n_features_in_, "feature_names": names,
+        return {"format": FORMAT, "classes": noted_labels(self.levels_), "n_features": self.n_features_in_, "feature_names": names,
                 "cutoffs": self.cutoffs_.tolist(), "table": self.table_,
                 "columns": [{"name": c.name, "column": c.column, "edges": c.edges.tolist(), "points": c.points.tolist()}
                             for c in self._columns]}
@@ -314,7 +315,7 @@ def read_card(card):
     try:
         if card["format"] != FORMAT:
             raise ValueError(f"its format is {card['format']!r}")
-        n_features, names, labels = int(whole([card["n_features"]])[0]), card["feature_names"], np.asarray(card["classes"])
+        n_features, names, labels = int(whole([card["n_features"]])[0]), card["feature_names"], labels_noted(card["classes"])
         columns = [CardColumn(str(c["name"]), int(whole([c["column"]])[0]), np.asarray(c["edges"], dtype=float), whole(c["points"]))
                    for c in card["columns"]]
         cutoffs = whole(card["cutoffs"])
@@ -322,8 +323,6 @@ def read_card(card):
             if not (0 <= c.column < n_features and c.edges.ndim == 1 and c.points.shape == (len(c.edges) + 1,)
                     and np.isfinite(c.edges).all() and (np.diff(c.edges) > 0).all() and (abs(c.points) <= MOST_POINTS).all()):
                 raise ValueError(f"its column {c.name!r} does not fit")
-        if labels.ndim != 1 or labels.dtype.kind not in "biufUOM" or len(set(labels.tolist())) != len(labels):
-            raise ValueError("its classes are no list of different labels")
         if cutoffs.shape != (len(labels) - 1,) or (np.diff(cutoffs) < 0).any():
             raise ValueError("its cut-offs are not one between each two labels, in order")
         if names is not None and (len(names) != n_features or not all(isinstance(name, str) for name in names)):

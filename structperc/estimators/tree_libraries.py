@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from structperc.basics.plain_values import is_plain
+from structperc.basics.plain_values import is_plain, labels_noted, noted_labels
 from structperc.basics.rows_of_numbers import to_dense
 from structperc.engine import model_file
 from structperc.engine.baselines import CONSTANT
@@ -50,7 +50,7 @@ class LightGBMTrees:
     """The trees of an LGBMClassifier of two classes from a model file; LightGBM makes no classifier of them."""
 
     def __init__(self, booster, classes, description):
-        self.booster_, self.classes_, self.description = booster, np.array(classes), description
+        self.booster_, self.classes_, self.description = booster, classes, description
 
     def predict_proba(self, X) -> np.ndarray:
         """The probabilities of both classes, shape (n, 2), to the bit those of the classifier."""
@@ -310,7 +310,7 @@ def save(model, path, notes) -> None:
     """Writes a model file without an engine: the trees of a classifier in their own format, and the notes of what is around it."""
     description = described(model)
     library = require(description["library"], "this model", "trees")
-    header = {**description, "library_version": library.__version__, "classes": np.asarray(model.classes_).tolist(), "notes": notes}
+    header = {**description, "library_version": library.__version__, "classes": noted_labels(np.asarray(model.classes_)), "notes": notes}
     content = np.frombuffer(LIBRARIES[description["library"]].content(model), dtype=np.uint8)
     model_file.save_trees(path, header, {TREES: content})
 
@@ -319,7 +319,7 @@ def restored(header, arrays, source):
     """The trained classifier of such a file."""
     try:
         content, made = arrays[TREES].read().tobytes(), constructed(header)
-        return LIBRARIES[header["library"]].restored(require(header["library"], "this model", "trees"), content, made, header["classes"])
+        return LIBRARIES[header["library"]].restored(require(header["library"], "this model", "trees"), content, made, labels_noted(header["classes"]))
     except ImportError:
         raise
     except Exception as error:              # libraries have errors of their own

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import numbers
 import re
 import warnings
@@ -26,7 +27,7 @@ TEXTS = [(re.compile(pattern, re.IGNORECASE), pair) for pattern, pair in (      
     (rf"\s*{NUMBER}\s*or (?:less|lower|below)\s*", "(None, {})"),
 )]
 
-PLAIN = (str, bytes, int, float, np.generic, type(None))        # types of which a value is a label, or none
+PLAIN = (str, bytes, int, float, datetime.date, datetime.timedelta, np.generic, type(None))        # types of which a value is a label, or none
 
 
 class Ends(NamedTuple):

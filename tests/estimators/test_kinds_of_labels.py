@@ -1,0 +1,96 @@
+"""Estimators around others keep labels of every kind, also in files."""
+
+import datetime
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from structperc_boosting.reductions import BinaryReduction, RankerClassifier
+
+from structperc.errors import DataError
+from structperc.estimators import CuSumRank, OrdinalConformal, PRank, ScoreCard, StructuredClassifier, load
+
+X = np.random.default_rng(0).normal(size=(60, 2))
+RANKS = np.digitize(X[:, 0], [-0.5, 0.5])
+DAYS = np.array(["2024-01-01", "2024-02-01", "2025-01-01"], "M8[D]")
+
+
+def mixed(*labels):
+    held = np.empty(len(labels), dtype=object)
+    held[:] = labels
+    return held
+
+
+ORDERED = {             # labels whose order their values tell
+    "days": DAYS, "microseconds": DAYS.astype("M8[us]"), "nanoseconds": DAYS.astype("M8[ns]") + np.timedelta64(1, "ns"),
+    "long ago": np.array(["0001-01-01", "1600-01-01", "9999-01-01"], "M8[s]"),
+    "durations": np.array([1, 2, 3], "m8[D]"), "nanoseconds of durations": np.array([1, 2, 3], "m8[ns]"),
+    "dates": mixed(*map(datetime.date.fromisoformat, ("2024-01-01", "2024-02-01", "2025-01-01"))),
+    "categories of dates": pd.Categorical(pd.to_datetime(DAYS), ordered=True),
+    "int8": np.array([-128, 0, 127], np.int8), "uint64": np.array([1, 2**63, 2**64 - 1], np.uint64), "int": mixed(2**70, 2**70 + 1, 2**71),
+}
+NAMED = {               # labels whose order `classes` names
+    "bytes": np.array([b"c", b"a\xff", b"b"]), "texts and numbers": mixed("a", 1, 2.5),
+    "whole and real numbers": mixed(1, 2.5, 2**60 + 1), "float32": np.array([0.1, 0.2, 0.3], np.float32),
+    "longdouble": np.array([1, 2, 4], np.longdouble) / 3, "descending days": DAYS[::-1],
+}
+MODELS = {
+    "conformal": lambda **order: OrdinalConformal(CuSumRank(epochs=2), random_state=0, **order),
+    "card": lambda **order: ScoreCard(PRank(epochs=2), random_state=0, **order),
+    "reduction": lambda **order: BinaryReduction(StructuredClassifier(epochs=2, random_state=0), **order),
+    "conformal reduction": lambda **order: OrdinalConformal(BinaryReduction(StructuredClassifier(epochs=2, random_state=0), **order),
+                                                            random_state=0),
+}
+
+
+def dumped(model) -> bytes:
+    file = io.BytesIO()
+    model.save(file)
+    return file.getvalue()
+
+
+def same(values, others):
+    """Whether two arrays have the same labels of the same types."""
+    return list(map(repr, np.asarray(values).ravel().tolist())) == list(map(repr, np.asarray(others).ravel().tolist()))
+
+
+@pytest.mark.parametrize("kind", [*ORDERED, *NAMED])
+@pytest.mark.parametrize("name", MODELS)
+def test_labels_stay_what_they_are(name, kind):
+    labels = {**ORDERED, **NAMED}[kind]
+    model = MODELS[name](**({"classes": list(labels)} if kind in NAMED else {})).fit(X, labels[RANKS])
+    known = np.asarray(labels).astype("M8[us]") if kind == "dates" else np.asarray(labels)
+    assert same(model.levels_, known) and model.levels_.dtype.kind == known.dtype.kind
+    answers = model.predict(X)
+    assert {*map(repr, answers.tolist())} <= {*map(repr, known.tolist())} and answers.dtype.kind == known.dtype.kind
+    content = dumped(model)
+    loaded = load(io.BytesIO(content))
+    assert dumped(loaded) == content
+    assert same(loaded.levels_, known) and loaded.levels_.dtype.kind == known.dtype.kind
+    assert same(loaded.classes_, model.classes_) and same(loaded.predict(X), answers)
+    if hasattr(model, "predict_proba"):
+        assert np.array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    if name == "card":
+        table = json.loads(json.dumps(model.to_dict()))
+        assert same(ScoreCard.from_dict(table).predict(X), answers)
+
+
+@pytest.mark.parametrize("kind", ["days", "nanoseconds", "nanoseconds of durations"])
+def test_a_classifier_around_a_ranker_keeps_dates(kind):
+    labels = ORDERED[kind][:2]
+    model = RankerClassifier(PRank(epochs=2, random_state=0)).fit(X, labels[RANKS // 2])
+    loaded = load(io.BytesIO(dumped(model)))
+    assert same(loaded.classes_, labels) and same(loaded.predict(X), model.predict(X)) and loaded.classes_.dtype == labels.dtype
+
+
+def test_dates_in_another_unit_are_the_same_labels():
+    model = OrdinalConformal(CuSumRank(epochs=2, random_state=0), random_state=0).fit(X, DAYS[RANKS])
+    for unit in ("s", "ns"):
+        y = DAYS.astype(f"M8[{unit}]")[RANKS]
+        assert model.score(X, y) == model.score(X, DAYS[RANKS])
+        assert OrdinalConformal(model.estimator_, prefit=True).fit(X, y).quantile_ == OrdinalConformal(
+            model.estimator_, prefit=True).fit(X, DAYS[RANKS]).quantile_
+    with pytest.raises(DataError, match="not one of the labels"):
+        OrdinalConformal(model.estimator_, prefit=True).fit(X, DAYS[RANKS] + np.timedelta64(1, "h"))
