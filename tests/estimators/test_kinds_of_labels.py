@@ -1,4 +1,4 @@
-"""Estimators around others keep labels of every kind, also in files."""
+"""Estimators keep labels of every kind, also those around others, and in files."""
 
 import datetime
 import io
@@ -7,7 +7,9 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from structperc_boosting.estimators import AdaBoostOR, ORStump
 from structperc_boosting.reductions import BinaryReduction, RankerClassifier
+from structperc_large_margin.estimators import SVOR
 
 from structperc.errors import DataError
 from structperc.estimators import CuSumRank, OrdinalConformal, PRank, ScoreCard, StructuredClassifier, load
@@ -27,7 +29,7 @@ ORDERED = {             # labels whose order their values tell
     "days": DAYS, "microseconds": DAYS.astype("M8[us]"), "nanoseconds": DAYS.astype("M8[ns]") + np.timedelta64(1, "ns"),
     "long ago": np.array(["0001-01-01", "1600-01-01", "9999-01-01"], "M8[s]"),
     "durations": np.array([1, 2, 3], "m8[D]"), "nanoseconds of durations": np.array([1, 2, 3], "m8[ns]"),
-    "dates": mixed(*map(datetime.date.fromisoformat, ("2024-01-01", "2024-02-01", "2025-01-01"))),
+    "objects": mixed(*DAYS.astype("M8[ns]")), "dates": mixed(*map(datetime.date.fromisoformat, ("2024-01-01", "2024-02-01", "2025-01-01"))),
     "categories of dates": pd.Categorical(pd.to_datetime(DAYS), ordered=True),
     "int8": np.array([-128, 0, 127], np.int8), "uint64": np.array([1, 2**63, 2**64 - 1], np.uint64), "int": mixed(2**70, 2**70 + 1, 2**71),
 }
@@ -42,6 +44,8 @@ MODELS = {
     "reduction": lambda **order: BinaryReduction(StructuredClassifier(epochs=2, random_state=0), **order),
     "conformal reduction": lambda **order: OrdinalConformal(BinaryReduction(StructuredClassifier(epochs=2, random_state=0), **order),
                                                             random_state=0),
+    "stump": ORStump, "boosting": lambda **order: AdaBoostOR(n_estimators=2, **order),
+    "margin": lambda **order: SVOR(kernel="linear", C=0.1, **order),
 }
 
 
@@ -61,7 +65,7 @@ def same(values, others):
 def test_labels_stay_what_they_are(name, kind):
     labels = {**ORDERED, **NAMED}[kind]
     model = MODELS[name](**({"classes": list(labels)} if kind in NAMED else {})).fit(X, labels[RANKS])
-    known = np.asarray(labels).astype("M8[us]") if kind == "dates" else np.asarray(labels)
+    known = np.asarray(labels).astype({"dates": "M8[us]", "objects": "M8[ns]"}.get(kind, np.asarray(labels).dtype))
     assert same(model.levels_, known) and model.levels_.dtype.kind == known.dtype.kind
     answers = model.predict(X)
     assert {*map(repr, answers.tolist())} <= {*map(repr, known.tolist())} and answers.dtype.kind == known.dtype.kind
