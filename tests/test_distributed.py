@@ -356,6 +356,15 @@ def test_a_temperature_is_found_by_training_examples_or_by_those_left_out(client
     assert found.temperature_ == pytest.approx(whole.temperature_, rel=1e-2 if problem == "prank" else 0.4)
 
 
+@pytest.mark.parametrize("calibrate", ["auto", True])
+def test_a_first_part_of_one_example_is_calibrated_with_the_others(calibrate):
+    options = {"n_shards": 2, "epochs": 2, "random_state": 0, "classes": [1, 2, 3], "calibrate": calibrate}
+    rows, y = many(61, 2)
+    found = [shards.fit(Engine("prank", **options), [(rows[i:j], y[i:j]) for i, j in itertools.pairwise(cuts)]) for cuts in
+             ([0, 1, 31, 61], [0, 30, 60, 61])]
+    assert all(0 < engine.temperature_ != 1 for engine in found)
+
+
 def test_a_temperature_of_tokens_is_that_of_sentences_left_out(client):
     parts = [(WORDS[:20], TAGS[:20]), (WORDS[20:], TAGS[20:])]
     options = {"n_shards": 2, "calibrate": "auto", "classes": ("t0", "t1", "t2"), "n_hashed": 64}

@@ -36,9 +36,10 @@ MOST_EXAMPLES = 5000            # of training that are looked at: one number nee
 
 def check(model, rows, wanted) -> bool:
     """Whether to find a temperature. `wanted` is the option `calibrate`; True raises an error for outputs without probabilities."""
+    several = rows.n_examples > 1 or SHARDS_ELSEWHERE.get() is not None        # rows are only the first part of those elsewhere
     if wanted == "auto":
-        return rows.n_examples > 1 and has_marginals(model, rows)
-    if wanted and rows.n_examples < 2:
+        return several and has_marginals(model, rows)
+    if wanted and not several:
         raise DataError("calibrate=True compares models that have not seen all examples, and there is one example; give more, or leave it "
                         "out.")
     if wanted and not isinstance(model.parts.outputs, LabelOutputs):
