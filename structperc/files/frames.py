@@ -103,7 +103,7 @@ class FrameFile:
         parts = []
         for frame in self.frames(1 << 16, list(dict.fromkeys(targets))):
             for target in targets:
-                column = self.column(frame, target).dropna()
+                column = without_categories(self.column(frame, target).dropna())
                 values = column.to_numpy() if column.dtype.kind in "iufb" else as_text(column).str.strip().to_numpy(dtype=str)
                 parts.append(np.unique(values))
             passed(len(frame))
@@ -290,6 +290,7 @@ class FrameFile:
 
     def labels(self, column, name, text_labels, first):
         """The target as whole numbers, numbers, truth values or text; none may be missing. Ordered categories stay such."""
+        column = without_categories(column)
         if column.dtype.kind in "iufb" and not text_labels:
             if column.dtype.kind == "f" and column.isna().any():
                 raise self.bad_cell(first + int(np.argmax(column.isna())), name, "")
@@ -385,6 +386,13 @@ def parse(chosen, cells, decimal, numbers) -> None:
             middle = len(chosen) // 2
             parse(chosen[:middle], cells, decimal, numbers)
             parse(chosen[middle:], cells, decimal, numbers)
+
+
+def without_categories(column):
+    """Unordered categories of numbers as these numbers, which other formats have; other columns as they are."""
+    if not hasattr(column, "cat") or column.cat.ordered or column.cat.categories.dtype.kind not in "iufb":
+        return column
+    return column.astype(column.cat.categories.dtype if column.notna().all() else float)
 
 
 def is_number(cell) -> bool:

@@ -133,6 +133,31 @@ def test_ordered_targets_of_typed_files_keep_their_order(tmp_path, name):
         assert main(["evaluate", str(tmp_path / "m"), path]) == 0
 
 
+@pytest.mark.parametrize("values", [[3, 1, 2], [1.5, 0.5, 2.0], [True, False, True]])
+def test_unordered_categories_of_numbers_are_numbers_in_every_format(tmp_path, values):
+    pytest.importorskip("pyarrow")
+    table, made = pd.DataFrame({"a": np.arange(12.0), "y": pd.Categorical(values * 4)}), []
+    for name in ("csv", "parquet", "feather"):
+        path = str(tmp_path / f"data.{name}")
+        getattr(table, f"to_{name}")(path, **({"index": False} if name == "csv" else {}))
+        whole, parts = files.read(path, target="y").y, [part.y for part in files.stream(path, target="y", rows=5)]
+        assert whole.tolist() == values * 4 == np.concatenate(parts).tolist() and whole.dtype.kind == np.array(values).dtype.kind
+        with files.open(path) as file:
+            assert files.read(path, target="y", text_labels=True).y.dtype.kind == "U"
+            file.set_labels(None, None)
+            assert file.distinct(["y"]).tolist() == sorted(set(values))
+    assert main(["fit", "cusum", str(tmp_path / "data.feather"), "--target", "y", "--model", str(tmp_path / "m"), "--quiet"]) == 0
+    assert main(["evaluate", str(tmp_path / "m"), str(tmp_path / "data.parquet")]) == 0
+
+
+def test_an_unordered_category_that_is_missing_is_no_label(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = str(tmp_path / "data.feather")
+    pd.DataFrame({"a": np.arange(3.0), "y": pd.Categorical([1, None, 2])}).to_feather(path)
+    with pytest.raises(DataError, match="row 2: column 'y' is empty"):
+        files.read(path, target="y")
+
+
 def test_ordered_dictionaries_of_pyarrow_are_ranks():
     pyarrow = pytest.importorskip("pyarrow")
     order = ["none", "mild", "severe"]
