@@ -12,7 +12,7 @@ OPERATORS = 13          # version of the operator set
 def label_tensor(onnx, labels):
     """The labels as a tensor, and its type: texts where no type of numbers has all of them."""
     kinds, array = onnx.TensorProto, np.array(labels)
-    if array.tolist() != labels:            # one of them would be rounded
+    if array.dtype == object or array.tolist() != labels:           # one of them would be rounded
         array = np.array(list(map(str, labels)))
     kind = {"U": kinds.STRING, "i": kinds.INT64, "u": kinds.UINT64, "b": kinds.BOOL}.get(array.dtype.kind, kinds.DOUBLE)
     entries = [label.encode() if isinstance(label, str) else label for label in array.tolist()]
