@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import stable_names
 from layout import sources
+from sklearn.base import BaseEstimator, clone
 
 from structperc.basics.deprecation import deprecated
 from structperc.version import __version__
@@ -78,7 +79,15 @@ def test_what_is_deprecated_warns_its_users_and_nobody_else():
     for wrong in (lambda: total([1], 2), lambda: total([1], start=2)):
         with pytest.warns(FutureWarning, match="'start' of .*total is deprecated"):
             assert wrong() == 3
-    assert total([1, 2]) == 3                       # a warning would be an error here
+    class Model(BaseEstimator):
+        @deprecated("0.2", "0.4", "leave it out", parameter="start")
+        def __init__(self, start=0):
+            self.start = start
+
+    with pytest.warns(FutureWarning, match="'start' of .*__init__ is deprecated"):
+        Model(start=2)
+    clone(Model())                                  # passes all parameters; a warning would be an error here
+    assert total([1, 2]) == 3
 
 
 def test_every_fragment_of_news_is_of_a_kind_and_is_a_sentence():
