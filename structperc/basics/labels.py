@@ -33,7 +33,8 @@ def as_label_array(y, name="y", expected="one label per example"):
     if values.dtype.kind == "V":
         raise DataError(f"{name} has the dtype {values.dtype}; expected {expected}: numbers, strings or dates.")
     if values.dtype == object and values.size:
-        values = next((values.astype(dtype) for kind, dtype in TIMES.items() if all(isinstance(v, kind) for v in values.reshape(-1))), values)
+        kind = next((kind for kind in TIMES if all(isinstance(v, kind) for v in values.reshape(-1))), None)
+        values = values if kind is None else values.astype(TIMES[kind])
     refuse_no_text(values, name)
     if values.ndim != 1:
         if values.ndim == 2 and values.shape[1] == 1:

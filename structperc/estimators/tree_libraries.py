@@ -310,7 +310,8 @@ def save(model, path, notes) -> None:
     """Writes a model file without an engine: the trees of a classifier in their own format, and the notes of what is around it."""
     description = described(model)
     library = require(description["library"], "this model", "trees")
-    header = {**description, "library_version": library.__version__, "classes": noted_labels(np.asarray(model.classes_)), "notes": notes}
+    header = {**description, "library_version": library.__version__, "classes": noted_labels(np.asarray(model.classes_)),
+              "notes": notes}
     content = np.frombuffer(LIBRARIES[description["library"]].content(model), dtype=np.uint8)
     model_file.save_trees(path, header, {TREES: content})
 
@@ -319,7 +320,8 @@ def restored(header, arrays, source):
     """The trained classifier of such a file."""
     try:
         content, made = arrays[TREES].read().tobytes(), constructed(header)
-        return LIBRARIES[header["library"]].restored(require(header["library"], "this model", "trees"), content, made, labels_noted(header["classes"]))
+        library, classes = require(header["library"], "this model", "trees"), labels_noted(header["classes"])
+        return LIBRARIES[header["library"]].restored(library, content, made, classes)
     except ImportError:
         raise
     except Exception as error:              # libraries have errors of their own

@@ -27,7 +27,8 @@ TEXTS = [(re.compile(pattern, re.IGNORECASE), pair) for pattern, pair in (      
     (rf"\s*{NUMBER}\s*or (?:less|lower|below)\s*", "(None, {})"),
 )]
 
-PLAIN = (str, bytes, int, float, datetime.date, datetime.timedelta, np.generic, type(None))        # types of which a value is a label, or none
+# types of which a value is a label, or none
+PLAIN = (str, bytes, int, float, datetime.date, datetime.timedelta, np.generic, type(None))
 
 
 class Ends(NamedTuple):

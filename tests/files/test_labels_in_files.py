@@ -136,7 +136,7 @@ def test_ordered_targets_of_typed_files_keep_their_order(tmp_path, name):
 @pytest.mark.parametrize("values", [[3, 1, 2], [1.5, 0.5, 2.0], [True, False, True]])
 def test_unordered_categories_of_numbers_are_numbers_in_every_format(tmp_path, values):
     pytest.importorskip("pyarrow")
-    table, made = pd.DataFrame({"a": np.arange(12.0), "y": pd.Categorical(values * 4)}), []
+    table = pd.DataFrame({"a": np.arange(12.0), "y": pd.Categorical(values * 4)})
     for name in ("csv", "parquet", "feather"):
         path = str(tmp_path / f"data.{name}")
         getattr(table, f"to_{name}")(path, **({"index": False} if name == "csv" else {}))
