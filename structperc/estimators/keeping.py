@@ -170,6 +170,11 @@ class Answers(list):
     `cross_val_predict` joins such arrays of folds. From a plain list of outputs of equal length numpy makes a table of their parts.
     It raises an error if lengths differ.
 
+    Parameters
+    ----------
+    outputs : iterable, optional
+        One output for each example.
+
     Examples
     --------
     >>> import numpy as np
