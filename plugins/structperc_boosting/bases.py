@@ -44,7 +44,7 @@ def read_examples(estimator, X, y, sample_weight=None, has_classes=False, **chec
     (dtype('float64'), [1, 2], [1.0, 2.0])
     """
     X, column = read_rows(estimator, X, y, **checks)
-    if not has_classes and column.dtype.kind == "f":        # of others it refuses some that are labels, such as dates
+    if not has_classes and column.dtype.kind == "f":        # it rejects some labels of other kinds, such as dates
         check_classification_targets(column)
     return X, y if getattr(getattr(y, "dtype", None), "ordered", False) else column, read_weights(sample_weight, len(column))
 

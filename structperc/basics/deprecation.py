@@ -7,7 +7,7 @@ import warnings
 
 # `instead` is what users write now, such as "call predict". Without `parameter` the whole function goes. A test reads these calls from the
 # sources, and fails once the version has come. Clones and searches of scikit-learn pass all parameters, so a default raises no warning.
-# It stands below @classmethod and @property.
+# Write it below @classmethod and @property.
 def deprecated(since, gone_in, instead, parameter=None):
     """Has a function, or one of its parameters, raise a `FutureWarning` from version `since` on."""
     def decorate(function):

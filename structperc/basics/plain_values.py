@@ -8,7 +8,7 @@ import numpy as np
 
 from structperc.basics.labels import refuse_missing
 
-# what JSON has of an array of labels, by the kind of its dtype; of float only those that Python lacks are texts
+# the types of a JSON list of labels, by kind of dtype. Texts of floats are those that Python lacks
 TYPES = {"b": (bool,), "i": (int,), "u": (int,), "f": (int, float, str), "m": (int,), "M": (int,), "U": (str,), "S": (str,),
          "O": (bool, int, float, str)}
 

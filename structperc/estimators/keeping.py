@@ -172,7 +172,7 @@ class Answers(list):
 
     Parameters
     ----------
-    outputs : iterable, optional
+    iterable : iterable, optional
         One output for each example.
 
     Examples

@@ -25,7 +25,7 @@ def mixed(*labels):
     return held
 
 
-ORDERED = {             # labels whose order their values tell
+ORDERED = {             # labels that have an order
     "days": DAYS, "microseconds": DAYS.astype("M8[us]"), "nanoseconds": DAYS.astype("M8[ns]") + np.timedelta64(1, "ns"),
     "long ago": np.array(["0001-01-01", "1600-01-01", "9999-01-01"], "M8[s]"),
     "durations": np.array([1, 2, 3], "m8[D]"), "nanoseconds of durations": np.array([1, 2, 3], "m8[ns]"),
