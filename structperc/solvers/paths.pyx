@@ -360,11 +360,11 @@ def path_marginals(tails, heads, scores, start, end):
     order = topological_order(tails, heads, n)
     place = np.empty(n, dtype=np.intp)
     place[order] = np.arange(n)
-    forward, backward = np.full(n, -np.inf), np.full(n, -np.inf)
-    forward[start] = backward[end] = 0
-    sum_along(np.argsort(place[tails], kind="stable"), tails, heads, scores, forward)
-    sum_along(np.argsort(-place[heads], kind="stable"), heads, tails, scores, backward)
-    return float(forward[end]), np.exp(forward[tails] + scores + backward[heads] - forward[end])
+    sums, visited, marginals = np.full(n, -np.inf), np.zeros(n), np.zeros(len(scores))
+    sums[start], visited[end] = 0, 1
+    sum_along(np.argsort(place[tails], kind="stable"), tails, heads, scores, sums)
+    share_out(np.argsort(-place[heads], kind="stable"), tails, heads, scores, sums, visited, marginals)
+    return float(sums[end]), marginals
 
 
 cdef sum_along(const Py_ssize_t[::1] arcs, const int[::1] begins, const int[::1] ends, const double[::1] scores, double[::1] sums):
@@ -381,6 +381,27 @@ cdef sum_along(const Py_ssize_t[::1] arcs, const int[::1] begins, const int[::1]
                 sums[ends[a]] = way + log1p(exp(total - way))
             else:
                 sums[ends[a]] = total + log1p(exp(way - total))
+            if i % OFTEN == OFTEN - 1 and interrupted(ARC * OFTEN):
+                break
+    raise_interruption()
+
+
+cdef share_out(const Py_ssize_t[::1] arcs, const int[::1] tails, const int[::1] heads, const double[::1] scores, const double[::1] sums,
+               double[::1] visited, double[::1] marginals):
+    """From the end on, each node's probability, divided among its arcs in proportion to their ways."""
+    # Not exp(forward + score + backward - log Z), whose rounding grows with the scores: shares add up to 1 at any size.
+    cdef double[::1] totals = np.zeros(sums.shape[0])
+    cdef Py_ssize_t i, a
+    with nogil:
+        for a in range(arcs.shape[0]):
+            if sums[heads[a]] > -INFINITY:
+                marginals[a] = exp((sums[tails[a]] + scores[a]) - sums[heads[a]])
+                totals[heads[a]] += marginals[a]
+        for i in range(arcs.shape[0]):
+            a = arcs[i]
+            if marginals[a] > 0:
+                marginals[a] *= visited[heads[a]] / totals[heads[a]]
+                visited[tails[a]] += marginals[a]
             if i % OFTEN == OFTEN - 1 and interrupted(ARC * OFTEN):
                 break
     raise_interruption()

@@ -119,3 +119,12 @@ def test_ctrl_c_ends_the_search_of_a_long_path_and_of_many_paths():
         send()
         k_best_paths(tails, heads, np.zeros(len(tails)), 0, 1599, 10**7)
     assert best_path([0], [1], [2.0], 0, 1)[0].tolist() == [0]
+
+
+@pytest.mark.parametrize("scale", [1e6, 1e12, 1e15, 1e17, 1e300])
+def test_marginals_at_large_scores_are_those_of_the_best_path(scale):
+    tails, heads = grid_graph(6, 6, True)
+    scores = np.random.default_rng(0).normal(size=len(tails)) * scale
+    marginals = path_marginals(tails, heads, scores, 0, 35)[1]
+    assert np.flatnonzero(marginals).tolist() == sorted(best_path(tails, heads, scores, 0, 35)[0])
+    assert marginals.max() == 1 and path_marginals([0, 0], [1, 1], [scale, scale], 0, 1)[1].tolist() == [0.5, 0.5]
