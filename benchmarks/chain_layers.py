@@ -207,7 +207,7 @@ if __name__ == "__main__":
     single_thread()
     parser = argparse.ArgumentParser(description="Output layers of one encoder")
     parser.add_argument("--corpus", default="chunks", choices=tuple(CORPORA))
-    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--epochs", type=int, default=4)
     options = job.options(parser)
     torch.set_num_threads(1)
