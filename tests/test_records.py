@@ -81,7 +81,7 @@ def test_goals_that_are_missed_are_those_of_the_records(missed):
 
 
 def test_a_goal_in_the_place_of_others_is_measured_by_their_figures(missed):
-    """It has a figure for each of them, and is missed, with a reason, where one of these is beyond its limit."""
+    """It has a figure for each of them. It is missed, with a reason, where one of these is beyond its limit."""
     records = missed.read_records()
     for one in missed.REPLACED:
         group = [goal for goal in records[one.record]["goals"] if one.has(goal)]

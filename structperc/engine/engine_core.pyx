@@ -6,6 +6,8 @@ Compiled, so that Ctrl-C comes in Python functions that are called here and neve
 """
 cimport cython
 
+from numpy import ndarray
+
 from structperc.basics.errors import DataError, NotFittedError, OptionError, PluginError, add_note
 from structperc.basics.labels import python_values
 from structperc.basics.signals import retry_on_interrupt
@@ -35,6 +37,13 @@ from structperc.reading.matrices import sample_weights
 ROWS = ("X", "offsets", "lengths", "groups", "allowed")
 TAUGHT = ("X", "y", *ROWS[1:], "sample_weight", "costs", "record_predictions", "history")
 ARGUMENTS = {"fit": (*TAUGHT, "resume"), "partial_fit": (*TAUGHT, "classes"), "predict": (*ROWS, "k")}
+
+
+cdef object given(values):
+    """Outputs without values of pyarrow. No line of Python runs for arrays and lists of plain labels, so Ctrl-C never comes here."""
+    if values is None or type(values) is ndarray or type(values) is list and len(values) and isinstance(values[0], (int, float, str)):
+        return values
+    return python_values(values)
 
 
 cdef class EngineCore:
@@ -161,7 +170,7 @@ cdef class EngineCore:
         self.turn.begin("partial_fit")
         try:
             if lengths is None and groups is None:
-                learn_chunk(self, X, offsets, python_values(y), python_values(allowed), sample_weight, costs, classes,
+                learn_chunk(self, X, offsets, given(y), given(allowed), sample_weight, costs, classes,
                             record_predictions, history)
             else:
                 with Groups(X, offsets, lengths, groups) as data:

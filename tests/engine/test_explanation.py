@@ -175,7 +175,7 @@ def test_one_example_may_come_in_any_form():
     ([1.0, 2.0, 3.0, 4.0], "X has 4 features"),
     ([1.0, 2.0, 3.0, 4.0, np.nan], r"X\[0, 4\] is nan"),
     (["a", "b", "c", "d", "e"], "X is a list of objects, but this model was trained on rows"),
-    (np.zeros((1, 1, 5)), "3 dimensions"),
+    (np.zeros((1, 2, 5)), "example 0 has 2 rows"),
     ([], "X"),
     ([[1.0, 2.0], [1.0]], "ragged"),
 ])
