@@ -23,7 +23,7 @@ REASONS = {         # why, by the name of the record
     "kernels": "A value of the RBF kernel takes an exponential beside its dot product. The bits are the same on every machine.",
     "large_margin": "Single fits of less than a second at 5,000 rows, whose times vary by as much. At 20,000 rows all goals are met.",
     "layers": "PyTorch itself takes a part of the time: an empty autograd function has a row. The rest is Python between the call and the "
-              "solver: gold is checked, tensors become float64 and back. Other programs ran at the same time.",
+              "solver: gold is checked, tensors become float64 and back.",
     "mixing": "On CoNLL-2000 each of two shards makes more mistakes than serial training, and a mistake costs a step.",
     "mixing_quality": "A mixture of four shards learns more slowly from these sentences.",
     "log_loss": "By less than a tenth of a point of F1.",
