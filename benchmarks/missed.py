@@ -38,7 +38,7 @@ REASONS = {         # why, by the name of the record
     "sentence_encoder": "Vectors are longer than names, and have the same step size. Neither their length nor the step was tuned.",
     "stream": "Exact sums of columns take half of the time, also without scaling. An argmax in Python is called for each example.",
     "streams": "Exact sums of columns take half of the time of each part. Columns of Arrow must become rows, and Parquet must "
-               "be decoded before, which takes longer than training. A mapped file is read from its pages anew.",
+               "be decoded before, which takes longer than training. A mapped file is read from its pages again.",
     "updates": "AdaGrad reads and writes the sum of squares of each weight beside the weight, and takes its root.",
 }
 

@@ -11,7 +11,7 @@ def segment_measures(y_true, y_pred) -> dict[str, float]:
     """Precision, recall and F1 of segments (start, stop, label). Also the share of sentences that are wholly right. 0 / 0 is 0."""
     # Open parts of y_true are not measured, nor predictions inside one. A sentence of nothing else is no whole one, right or wrong.
     tagged = is_tagged(y_true)
-    pairs = [known(segments_of(segments, i, len(segments) if tagged else np.inf, tagged), guessed)
+    pairs = [known_segments(segments_of(segments, i, len(segments) if tagged else np.inf, tagged), guessed)
              for i, (segments, guessed) in enumerate(zip(y_true, y_pred, strict=True))]
     correct = sum(len(right & guessed) for right, guessed in pairs)
     true, predicted = sum(len(right) for right, _ in pairs), sum(len(guessed) for _, guessed in pairs)
@@ -24,7 +24,7 @@ def segment_measures(y_true, y_pred) -> dict[str, float]:
     }
 
 
-def known(segments, guessed):
+def known_segments(segments, guessed):
     """Right and predicted segments of a sentence, without open parts and what is predicted inside one."""
     gaps = [(start, stop) for start, stop, label, _ in segments if label is None]
     right = {(start, stop, label) for start, stop, label, _ in segments if label is not None}

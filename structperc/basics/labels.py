@@ -317,7 +317,7 @@ def in_total_order(values, **also):
     """`np.unique`, which sorts. Labels that only a partial order compares, such as sets, raise TypeError, as those without any do."""
     found = np.unique(values, **also)
     names = (found[0] if also else found).tolist()
-    if values.dtype == object and len(set(names)) < len(names):         # equal labels stand apart
+    if values.dtype == object and len(set(names)) < len(names):         # equal labels are not adjacent
         raise TypeError("these labels have no total order.")
     return found
 

@@ -39,7 +39,7 @@ TAUGHT = ("X", "y", *ROWS[1:], "sample_weight", "costs", "record_predictions", "
 ARGUMENTS = {"fit": (*TAUGHT, "resume"), "partial_fit": (*TAUGHT, "classes"), "predict": (*ROWS, "k")}
 
 
-cdef object given(values):
+cdef object python_outputs(values):
     """Outputs without values of pyarrow. No line of Python runs for arrays and lists of plain labels, so Ctrl-C never comes here."""
     if values is None or type(values) is ndarray or type(values) is list and len(values) and isinstance(values[0], (int, float, str)):
         return values
@@ -170,7 +170,7 @@ cdef class EngineCore:
         self.turn.begin("partial_fit")
         try:
             if lengths is None and groups is None:
-                learn_chunk(self, X, offsets, given(y), given(allowed), sample_weight, costs, classes,
+                learn_chunk(self, X, offsets, python_outputs(y), python_outputs(allowed), sample_weight, costs, classes,
                             record_predictions, history)
             else:
                 with Groups(X, offsets, lengths, groups) as data:
