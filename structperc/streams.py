@@ -157,7 +157,8 @@ def rows_in(part) -> Groups:
 def run_epoch(engine, read, learn, passed, checkpoints, ahead) -> None:
     """One pass over all parts, or over those that a checkpoint has left."""
     place = checkpoints.place
-    with interrupted_as_such(engine), closing(read_ahead(read) if ahead else in_turn(read)) as source:
+    source = read_ahead(read) if ahead else in_turn(read)
+    with interrupted_as_such(engine), rows_counted_once(engine, place.epoch), closing(source):
         for part in source:
             checkpoints.before_part()
             with checkpoints.counting():
@@ -181,6 +182,18 @@ def interrupted_as_such(engine):
         if engine.model is not None and engine.model.mistakes:
             engine.model.status = INTERRUPTED
         raise
+
+
+@contextmanager
+def rows_counted_once(engine, epoch):
+    """Each row counts once in means and standard deviations of columns, as in `Engine.fit`: in the first pass."""
+    if epoch > 1 and engine.model is not None:
+        engine.model.counts_rows = False
+    try:
+        yield
+    finally:
+        if engine.model is not None:
+            engine.model.counts_rows = True
 
 
 @contextmanager

@@ -29,9 +29,13 @@ cdef class ColumnSums:
     cdef bint squared                   # whether the squares are those of all rows
     cdef bint too_large                 # whether a value or a weight was
     cdef Py_ssize_t since               # rows that were added after digits were carried
+    cdef double[:, ::1] kept            # single rows, which are added together
+    cdef Py_ssize_t n_kept, most_kept
 
     cdef int add(self, Rows rows, weights) except -1
     cdef int add_block(self, Rows rows, weights) except -1
     cdef int make_room(self, Py_ssize_t n_rows) except -1
     cdef int add_rows(self, const sp_rows *x, Py_ssize_t row, Py_ssize_t n_rows, const double *weights) except -1
+    cdef int keep(self, const sp_rows *x, Py_ssize_t row, Py_ssize_t n_rows) except -1
+    cdef int add_kept(self) except -1
     cdef ColumnSums copy(self)

@@ -376,7 +376,7 @@ cdef tuple further_chunk(EngineCore engine, Model model, X, offsets, y, allowed,
         scaling = scaling_of(engine.scale, model.parts, rows, counts)
         if scaling is None:
             model.begin_sums(rows)
-    elif scaling is not None and not model.scales:
+    elif scaling is not None and not model.scales and model.counts_rows:
         scaling = scaling.with_rows(rows, counts)
     return rows.in_row_order() if scaling is None else scaling.applied(rows), context, counts, scaling
 

@@ -29,7 +29,7 @@ cdef class Model:
     cdef public list mistakes, online, history
     cdef public tuple visit_totals
     cdef public double loss, temperature, spread
-    cdef public bint scales, weighted, streaming
+    cdef public bint scales, weighted, streaming, counts_rows
     cdef readonly ReadWriteLock lock
     cdef public ColumnSums column_sums  # of the rows of training; None: not kept
     cdef object linear                  # what `is_linear` returns; None: not yet known

@@ -192,11 +192,12 @@ cdef class Model:
     # weighted: bool. Whether sample weights were ever given.
     # visit_totals: tuple. How many examples were learned from by visits, and the sum of their weights.
     # streaming: bool. Whether the last entry of mistakes belongs to partial_fit.
+    # counts_rows: bool. Whether the columns' sums take the rows of chunks. Not so in later passes over the same stream.
 
     def __init__(self, context, parts, loop, options):
         self.context, self.parts, self.loop, self.options = context, parts, loop, options
         self.mistakes, self.temperature, self.spread, self.lock = [], 1.0, 0.0, ReadWriteLock()
-        self.visit_totals = 0, 0.0
+        self.visit_totals, self.counts_rows = (0, 0.0), True
         self.n_features, self.objects = context.n_features, context.objects
         self.by_chunks = (not isinstance(parts.weights, PrimalWeights) or overrides(parts.weights, "batch_scores")
                           or overrides(parts.features, "batch_scores"))
@@ -263,7 +264,7 @@ cdef class Model:
 
     cpdef int add_rows(self, Rows rows, weights) except -1:
         """Adds rows of training to the sums, weighted by their examples."""
-        if self.column_sums is not None:
+        if self.column_sums is not None and self.counts_rows:
             self.column_sums.add(rows, weights)
         return 0
 

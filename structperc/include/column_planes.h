@@ -3,6 +3,45 @@
  * A plane holds one digit of each cell, row after row, as doubles. All sums are of fewer than 2^53 units, so they are exact, and all sets
  * give the same bits. */
 
+/* The largest size in each lane; NaN if a cell is not finite. */
+static void SP(largest)(const double *restrict cells, ptrdiff_t n_rows, double *restrict most) {
+    double largest[SP_LANES] = {0}, odd[SP_LANES] = {0};
+    for (ptrdiff_t i = 0; i < n_rows * SP_LANES; i += SP_LANES)
+        for (int l = 0; l < SP_LANES; l++) {
+            double size = fabs(cells[i + l]), so_far = largest[l];
+            largest[l] = so_far > size ? so_far : size;
+            odd[l] += size - size;
+        }
+    for (int l = 0; l < SP_LANES; l++) most[l] = largest[l] + odd[l];
+}
+
+/* Sums of five digits of each lane, then of their products aa, ab, bb, ac, bc, cc, ad ...; whether anything is left.
+ * They are written out, as compilers keep the sums in registers then. */
+static int SP(add_five)(const double *restrict cells, ptrdiff_t n_rows, const double *restrict r, double *restrict sums) {
+    double t[SP_SUMS_OF_FIVE][SP_LANES] = {{0}}, left[SP_LANES] = {0};
+    for (ptrdiff_t i = 0; i < n_rows * SP_LANES; i += SP_LANES)
+        for (int l = 0; l < SP_LANES; l++) {
+            double a = (cells[i + l] + r[l]) - r[l], x = cells[i + l] - a;
+            double b = (x + r[SP_LANES + l]) - r[SP_LANES + l];
+            x -= b;
+            double c = (x + r[2 * SP_LANES + l]) - r[2 * SP_LANES + l];
+            x -= c;
+            double d = (x + r[3 * SP_LANES + l]) - r[3 * SP_LANES + l];
+            x -= d;
+            double e = (x + r[4 * SP_LANES + l]) - r[4 * SP_LANES + l];
+            x -= e;
+            left[l] += fabs(x);
+            t[0][l] += a, t[1][l] += b, t[2][l] += c, t[3][l] += d, t[4][l] += e;
+            t[5][l] += a * a, t[6][l] += a * b, t[7][l] += b * b, t[8][l] += a * c, t[9][l] += b * c;
+            t[10][l] += c * c, t[11][l] += a * d, t[12][l] += b * d, t[13][l] += c * d, t[14][l] += d * d;
+            t[15][l] += a * e, t[16][l] += b * e, t[17][l] += c * e, t[18][l] += d * e, t[19][l] += e * e;
+        }
+    memcpy(sums, t, sizeof t);
+    double all = 0;
+    for (int l = 0; l < SP_LANES; l++) all += left[l];
+    return all != 0;
+}
+
 /* Takes a digit from each number; whether anything is left. */
 static int SP(cut_plane)(double *restrict rest, ptrdiff_t n_rows, const double *restrict rounder, double *restrict plane) {
     double left[SP_LANES] = {0};
@@ -11,7 +50,7 @@ static int SP(cut_plane)(double *restrict rest, ptrdiff_t n_rows, const double *
             double digit = (rest[i + l] + rounder[l]) - rounder[l], apart = rest[i + l] - digit;
             plane[i + l] = digit;
             rest[i + l] = apart;
-            left[l] += apart < 0 ? -apart : apart;
+            left[l] += fabs(apart);
         }
     double all = 0;
     for (int l = 0; l < SP_LANES; l++) all += left[l];

@@ -1,5 +1,7 @@
 """Means and standard deviations of the columns that a model learned from, as it keeps them."""
 
+import copy
+
 import numpy as np
 import pytest
 from reference.exact_moments import exact_moments
@@ -9,6 +11,7 @@ from structperc import Engine
 from structperc.core.column_sums import ColumnSums
 from structperc.core.joined import Joined
 from structperc.core.rows import Rows
+from structperc.streams import Slices, fit_stream
 
 pytestmark = pytest.mark.filterwarnings("ignore::structperc.errors.ScaleWarning")
 PLAIN = dict(epochs=1, average=False, scale=False)
@@ -53,6 +56,35 @@ def test_spreads_of_sparse_rows_weights_blocks_and_chunks():
 def test_scaled_models_have_the_same_spreads():
     X, y = data()
     assert Engine("prank", epochs=1, scale=True).fit(X, y).model_.spreads == pytest.approx(X.std(axis=0), abs=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("d", [1, 5, 1000])
+def test_single_rows_have_the_sums_of_all_rows(tmp_path, dtype, d):
+    random = np.random.default_rng(d)
+    X, y = random.normal(size=(300, d)).astype(dtype), random.integers(1, 4, size=300)
+    expected = ColumnSums(d).with_rows(Rows(X))
+    engine = Engine("prank", classes=[1, 2, 3], **PLAIN)
+    for i in range(300):
+        engine.partial_fit(X[i:i + 1], y[i:i + 1])
+        if i % 70 == 7:                                 # looked at, copied and saved between two rows
+            assert engine.model_.means == pytest.approx(X[:i + 1].mean(axis=0, dtype=float), abs=1e-7)
+            engine.save(tmp_path / "m")
+            engine = Engine.load(tmp_path / "m") if i % 4 else copy.deepcopy(engine)
+    sums = engine.model_.column_sums
+    assert {name: array.tobytes() for name, array in sums.state().items()} == \
+           {name: array.tobytes() for name, array in expected.state().items()}
+
+
+@pytest.mark.parametrize("scale", [False, True])
+def test_rows_of_a_stream_count_once_in_all_its_passes(scale):
+    X, y = data()
+    fitted = Engine("prank", scale=scale, epochs=3, classes=[1, 2, 3]).fit(X, y).model_
+    engine = fit_stream(Engine("prank", scale=scale, epochs=3, classes=[1, 2, 3]), Slices(X, y, rows=50))
+    assert engine.model_.means.tobytes() == fitted.means.tobytes() and engine.model_.spreads.tobytes() == fitted.spreads.tobytes()
+    more, labels = np.vstack([X, X[:90] + 3]), np.append(y, y[:90])
+    engine.partial_fit(more[len(X):], labels[len(X):])
+    assert engine.model_.means == pytest.approx(more.mean(axis=0), rel=1e-12)
 
 
 def test_files_keep_spreads_and_training_goes_on_with_them(tmp_path):

@@ -230,3 +230,24 @@ def test_digits_of_columns_have_the_same_bits_in_all_instruction_sets(n):
         expected = X - digit, digit, carry, product - carry
         assert [part.tobytes() for part in (left, its, *products)] == [part.tobytes() for part in expected]
         assert sums.tolist() == [[math.fsum(column) for column in part.T] for part in (digit, product)]
+
+
+def test_sums_of_five_digits_are_exact_with_every_instruction_set():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(37, 8)) * 10.0 ** -random.integers(0, 6, size=(37, 8))
+    X[3] = 0
+    units = np.repeat(2.0 ** (-21 * np.arange(5))[:, None], 8, axis=1)
+    digits, rest = [], X
+    for unit in units:
+        digits.append(np.round(rest / unit) * unit)
+        rest = rest - digits[-1]
+    terms = digits + [digits[k] * digits[m] for k in range(5) for m in range(k + 1)]
+    expected = [[math.fsum(column) for column in part.T] for part in terms]
+    for number in range(len(SETS)):
+        most, sums, complete = inner_products.sums_of_five(number, X, 1.5 * 2**52 * units)
+        assert complete and most.tolist() == np.abs(X).max(axis=0).tolist() and sums.tolist() == expected
+        assert not inner_products.sums_of_five(number, X * 2.0**-80, 1.5 * 2**52 * units)[2]
+        for cell in (np.nan, np.inf, -np.inf):
+            odd = X.copy()
+            odd[20, 3] = cell
+            assert np.isfinite(inner_products.sums_of_five(number, odd, 1.5 * 2**52 * units)[0]).tolist() == [c != 3 for c in range(8)]
