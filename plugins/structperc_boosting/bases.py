@@ -10,7 +10,16 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, has_fit_parameter, validate_data
 
 from structperc.errors import DataError, OptionError
-from structperc.plugin_tools import LabelCodes, class_weights, find_labels, has_typed_columns, learn_table, read_alone, sample_weights
+from structperc.plugin_tools import (
+    LabelCodes,
+    class_weights,
+    find_labels,
+    has_typed_columns,
+    learn_table,
+    read_alone,
+    refuse_not_finite,
+    sample_weights,
+)
 from structperc_boosting.costs import check_v_shape, cost_matrix
 
 FLOATS = (np.float64, np.float32)
@@ -71,7 +80,7 @@ def read_weights(sample_weight, n_rows):
 
 
 def read_rows(estimator, X, *y, passed=False, **checks):
-    """X, or X and y, checked by scikit-learn's `validate_data`, as C-ordered floats. An error names columns that are not numbers.
+    """X, or X and y, checked by scikit-learn's `validate_data`, as C-ordered floats. An error names the column or the cell that is wrong.
 
     Columns of categories and dates become numbers, as `structperc.components.TableReader` makes them. For later rows the reader is that
     of the estimator's `engine_`, whose calls take what is returned.
@@ -118,8 +127,9 @@ def read_rows(estimator, X, *y, passed=False, **checks):
     try:
         return validate_data(estimator, X, *y, dtype=FLOATS, order="C", **checks)
     except (TypeError, ValueError):
-        if hasattr(X, "columns"):
-            read_alone(X)
+        rows = read_alone(X)            # what is wrong with the table, and where
+        if not passed:
+            refuse_not_finite(rows)
         raise
 
 

@@ -459,7 +459,8 @@ def not_finite_entry(rows: Rows, example=None) -> DataError | None:
         return None
     row, column, value = place
     remedy = (" The plugin 'table' fills gaps of data frames: pass plugins=['table'], fill='median' to an engine, "
-              "plugin_options={'fill': 'median'} to an estimator." if math.isnan(value) else "")
+              "plugin_options={'fill': 'median'} to an estimator. If an estimator has no such parameter, put scikit-learn's SimpleImputer "
+              "before it." if math.isnan(value) else "")
     return DataError(f"X[{row}, {column}] is {value}; X must be free of NaN and inf, so fill or drop that row.{remedy}")
 
 
