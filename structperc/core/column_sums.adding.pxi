@@ -88,7 +88,7 @@ cdef int add_dense(ColumnSums to, const real *values, Py_ssize_t n_rows, Py_ssiz
 
 cdef int add_five_digits(ColumnSums to, const real *values, Py_ssize_t n_rows, Py_ssize_t n, Py_ssize_t column,
                          Py_ssize_t abreast, Py_ssize_t step, Py_ssize_t lane) except -1 nogil:
-    """Adds cells of eight lanes in one pass; returns 0 if a cell has more than five digits, or is too large."""
+    """Adds cells of eight lanes in one pass. Returns 0 if a cell has more than five digits, or is too large."""
     cdef Py_ssize_t depth = min(<Py_ssize_t> DEPTH, (n_rows + abreast - 1) // abreast - step), pitch = abreast * n
     cdef Py_ssize_t total = n_rows * n - step * pitch - lane, i, c
     cdef const real *block = values + step * pitch + lane

@@ -8,10 +8,12 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
 
 from advice.followed import SENTENCES, TAGS, X, Y, messages_of
 from structperc import Engine, files
-from structperc.estimators import IntervalPA, PRank
+from structperc.estimators import IntervalPA, ORStump, PRank
 from structperc.reading.matrices import as_array, read
 from structperc.reading.named import NamedReader
 from structperc.reading.table_reader import TableReader
@@ -113,7 +115,8 @@ MESSAGES = [
          lambda _: PRank().fit(FRAME, Y),
          lambda _: PRank().fit(FRAME.set_axis(["a", "a"], axis=1).to_numpy(), Y)),
         ("so fill or drop that row", lambda _: PRank().fit(HOLED, Y), lambda _: PRank().fit(HOLED[1:], Y[1:]),
-         lambda _: PRank(plugins=["table"], plugin_options={"fill": "median"}).fit(HOLED, Y)),
+         lambda _: PRank(plugins=["table"], plugin_options={"fill": "median"}).fit(HOLED, Y),
+         lambda _: make_pipeline(SimpleImputer(), ORStump()).fit(HOLED, Y)),
         ("pass their real and imaginary parts as columns", lambda _: PRank().fit(X * 1j, Y),
          lambda _: PRank().fit(np.column_stack([X.real, X.imag]), Y)),
         ("X is a list with one array per example already", lambda _: read(BLOCKS, ENDS), lambda _: read(BLOCKS), lambda _: read(X, ENDS)),

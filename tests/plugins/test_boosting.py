@@ -6,6 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -99,6 +100,20 @@ def test_float32_and_float64_find_the_same_stump():
     one, other = (SortedColumns(x).search(costs)[0] for x in (X, X.astype(float)))
 
     assert one.thresholds.tolist() == other.thresholds.tolist() and one.cost == other.cost
+
+
+@pytest.mark.parametrize("estimator", [AdaBoostOR, ORStump, SVOR])
+@pytest.mark.parametrize("form", [np.asarray, np.float32, np.ndarray.tolist, pd.DataFrame])
+@pytest.mark.parametrize("cell", [np.nan, np.inf])
+def test_a_cell_that_is_no_number_is_named(estimator, form, cell):
+    X, y = np.random.default_rng(0).normal(size=(12, 3)), np.repeat([1, 2, 3], 4)
+    odd = X.copy()
+    odd[4, 1] = cell
+    with pytest.raises(DataError, match=rf"^X\[4, 1\] is {cell}; X must be free of NaN and inf"):
+        estimator().fit(form(odd), y)
+    fitted = estimator().fit(form(X), y)
+    with pytest.raises(DataError, match=rf"^X\[4, 1\] is {cell}; X must be free of NaN and inf"):
+        fitted.predict(form(odd))
 
 
 def test_costs_that_cannot_be_added_are_refused():
