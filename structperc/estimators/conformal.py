@@ -10,7 +10,7 @@ from structperc.basics.labels import LabelCodes, find_labels
 from structperc.basics.rows_of_numbers import count_rows
 from structperc.errors import DataError
 from structperc.estimators.base import declared
-from structperc.estimators.held_out import FORGOTTEN, VOVK, HeldOutOptions, weighted_quantile
+from structperc.estimators.held_out import FORGOTTEN, VOVK, HeldOutOptions, numbers_of_share, weighted_quantile
 from structperc.estimators.keeping import InnerAnswers, array_of, listed
 from structperc.estimators.parameters import NotFitted, refuse_class
 from structperc.estimators.rankers import cloned_ranker
@@ -112,8 +112,11 @@ class OrdinalConformal(HeldOutOptions, InnerAnswers, WrappedRanker):
             raise DataError(f"y has {len(codes)} labels but X has {n} rows; give one label per row.")
         train, held, random = self._held_out(n)
         estimator = cloned_ranker(self.estimator, labels, random)
-        estimator.fit(rows_of(X, train), labels[codes[train] - 1])
-        return self._take(estimator, labels, distances_of(estimator, rows_of(X, held), labels, codes[held]), np.ones(len(held)))
+        with numbers_of_share(train, n, "Xy"):
+            estimator.fit(rows_of(X, train), labels[codes[train] - 1])
+        with numbers_of_share(held, n, "Xy"):
+            distances = distances_of(estimator, rows_of(X, held), labels, codes[held])
+        return self._take(estimator, labels, distances, np.ones(len(held)))
 
     def calibrate(self, X, y, sample_weight=None) -> Self:
         """Measures rows unknown to the estimator, instead of the rows held out before. Without `fit`, `estimator` must be trained.

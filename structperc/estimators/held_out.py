@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numbers
+import re
+from contextlib import contextmanager
 from fractions import Fraction
 
 import numpy as np
@@ -56,6 +58,20 @@ class HeldOutOptions(Options):
     def _faded(self, n):
         """What is left of the weight of examples measured before n new ones, and the weights of these."""
         return (1 - self.decay) ** n, (1 - self.decay) ** np.arange(n, 0, -1.0)
+
+
+@contextmanager
+def numbers_of_share(share, n, by_example):
+    """Adds to errors how rows of a share of n examples are numbered. `by_example`: where one number is one example, "X", "y" or both."""
+    try:
+        yield
+    except DataError as error:
+        if len(share) < n and re.search(r"\b(?:[Xy]\[|row |example |sentence )\d", str(error)):
+            named = re.search(rf"\b[{by_example}]\[(\d+)", str(error))
+            place = int(named[1]) if named else n
+            further = f" Number {place} of it is {share[place]} of all." if place < len(share) else ""
+            error.args = (f"{error} (Rows and examples are counted within a share of all here.{further})",)
+        raise
 
 
 def is_real(value) -> bool:

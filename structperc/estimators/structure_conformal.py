@@ -17,7 +17,7 @@ from structperc.engine.engine import Engine
 from structperc.engine.near import Near
 from structperc.errors import DataError, OptionError, PluginError
 from structperc.estimators.base import declared
-from structperc.estimators.held_out import FORGOTTEN, VOVK, HeldOutOptions, weighted_quantile
+from structperc.estimators.held_out import FORGOTTEN, VOVK, HeldOutOptions, numbers_of_share, weighted_quantile
 from structperc.estimators.keeping import InnerAnswers, array_of, listed
 from structperc.estimators.parameters import NotFitted, Parameters
 from structperc.estimators.rankers import cloned_ranker
@@ -182,7 +182,7 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
         if self.folds is None:
             train, held, random = self._held_out(n, None if sources is None else unit)
             estimator = self._learned(X, y, train, random)
-            return self._take(estimator, self._measured(estimator, rows_of(X, held), rows_of(y, held), sources=unit[held]))
+            return self._take(estimator, self._measured_share(estimator, X, y, held, unit))
         measured, random, names = [], generator(self.random_state), np.unique(unit)
         if self.folds > len(names):
             raise DataError(f"folds={self.folds} cannot be made of {len(names)} examples or sources; give more, or fewer folds.")
@@ -191,7 +191,7 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
         for k in range(self.folds):
             train, held = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
             part = self._learned(X, y, train, random)
-            measured.append(self._measured(part, rows_of(X, held), rows_of(y, held), sources=unit[held]))
+            measured.append(self._measured_share(part, X, y, held, unit))
         return self._take(self._learned(X, y, np.arange(n), random), Measured.joined(measured))
 
     def calibrate(self, X, y, lengths=None, groups=None, sources=None) -> Self:
@@ -289,7 +289,8 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
             raise OptionError("estimator is a Problem, whose scores come from elsewhere, so there is nothing to fit. Call "
                               "calibrate((batch, scores), y) with held-out examples.")
         estimator = cloned_ranker(self.estimator, None, random)
-        estimator.fit(rows_of(X, train), rows_of(y, train))
+        with numbers_of_share(train, count_rows(X), "y"):
+            estimator.fit(rows_of(X, train), rows_of(y, train))
         return estimator
 
     def _near(self, trained, X, y, lengths, groups):
@@ -323,6 +324,10 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
             raise DataError("X has no examples, so there is nothing to measure.")
         _, unit, size = np.unique(units(sources, len(levels)), return_inverse=True, return_counts=True)
         return Measured(np.array(levels), of_atoms, 1 / size[unit], categories)
+
+    def _measured_share(self, estimator, X, y, share, unit) -> Measured:
+        with numbers_of_share(share, len(unit), "y"):
+            return self._measured(estimator, rows_of(X, share), rows_of(y, share), sources=unit[share])
 
     def _set(self, source, near, x) -> StructureSet:
         """The set of one example."""

@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 from structperc_parsing.estimators import DependencyParser
 
 from structperc.errors import DataError, OptionError, PluginError
-from structperc.estimators import LatentRanker, PRank, SequenceTagger, StructureConformal, StructuredEstimator
+from structperc.estimators import LatentRanker, OrdinalConformal, PRank, SequenceTagger, StructureConformal, StructuredEstimator
 from structperc.estimators.held_out import weighted_quantile
 
 LABELS = ("a", "b", "c")
@@ -542,3 +542,23 @@ def test_limits_are_whole_numbers():
                 call(limit)
     with pytest.raises(OptionError, match="limit='a'; expected None or a whole number"):
         model.evaluate(X, np.digitize(X[:, 0], [-0.3, 0.3]), limit="a")
+
+
+@pytest.mark.parametrize("place", [0, 5, 8])
+def test_errors_of_a_share_name_the_example_among_all(place):
+    X, y = np.random.default_rng(0).normal(size=(10, 2)), np.tile([1, 2], 5)
+    X[place, 1] = np.nan
+    with pytest.raises(DataError, match=rf"X\[\d, 1\] is nan.*within a share of all here\. Number \d of it is {place} of all\."):
+        OrdinalConformal(PRank(), random_state=0).fit(X, y)
+    blocks, labels = [np.ones((3, 2))] * 10, [["a", "b", "a"]] * 10
+    labels[place] = ["a"]
+    for folds in (None, 3):
+        estimator = StructureConformal(StructuredEstimator(problem="sequence"), folds=folds, random_state=0)
+        with pytest.raises(DataError, match=rf"y\[\d\] has 1 label .*Number \d of it is {place} of all\."):
+            estimator.fit(blocks, labels)
+    blocks[place] = np.full((3, 2), np.nan)
+    with pytest.raises(DataError, match=r"X\[\d+, 0\] is nan.*counted within a share of all here\.\)$"):
+        estimator.fit(blocks, [["a", "b", "a"]] * 10)
+    trained = StructuredEstimator(problem="sequence").fit([np.ones((3, 2))] * 4, [["a", "b", "a"]] * 4)
+    with pytest.raises(DataError, match=r"X\[0, 0\] is nan[^(]*$"):
+        StructureConformal(trained).calibrate(blocks[place:place + 1], labels[:1] if place else labels[1:2])
