@@ -17,7 +17,7 @@ from structperc.errors import DataError
 from structperc.estimators import load, lookup
 
 ENTRIES = {entry.name: entry for entry in importlib.metadata.entry_points(group="structperc.estimators")}
-ROOT = Path(structperc.__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def run(code):
