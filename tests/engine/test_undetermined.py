@@ -222,7 +222,8 @@ def test_separating_directions_reach_the_columns_that_linear_programs_find():
         directions = separating(rows, low, high, n_ranks)
         reached = np.abs(directions[:rows.shape[1]]).max(axis=1, initial=0) > 1e-6
         assert np.flatnonzero(reached).tolist() == endless_columns(rows, low, high, n_ranks)
-        assert np.linalg.matrix_rank(np.hstack([directions, separating(sparse.csr_array(rows), low, high, n_ranks)])) == directions.shape[1]
+        both = np.hstack([directions, separating(sparse.csr_array(rows), low, high, n_ranks)])
+        assert (np.linalg.matrix_rank(both) if both.size else 0) == directions.shape[1]
         separated += bool(reached.any())
     assert 3 < separated < 15
 
