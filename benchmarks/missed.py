@@ -19,7 +19,6 @@ REASONS = {         # why, by the name of the record
     "doors": "A default fit trains five more folds, for probabilities. All of a pickled model is checked when it is read. With columns "
              "on one scale, each row changes the scale. Imports of numpy and scipy are most of a command's time.",
     "epoch": "By 3 %, at one size. The time of a round varies by more.",
-    "fixed": "Each fit records the options that its parts read. The times of both problems vary by more than their difference.",
     "kernels": "A value of the RBF kernel takes an exponential beside its dot product. The bits are the same on every machine.",
     "large_margin": "Single fits of less than a second at 5,000 rows, whose times vary by as much. At 20,000 rows all goals are met.",
     "layers": "PyTorch itself takes a part of the time: an empty autograd function has a row. The rest is Python between the call and the "
