@@ -52,6 +52,19 @@ def test_errors_of_workers_arrive_whole(client):
         fit(engine(), [*parts, (TABLE[["a", "b"]], np.full(90, 7))], client=client)
 
 
+@pytest.mark.parametrize("asked", ["structperc", "python_version"])
+def test_a_worker_whose_connection_breaks_is_not_taken_for_one_without_structperc(client, monkeypatch, asked):
+    run, parts = client.run, [(TABLE[["a", "b"]], TABLE["level"])] * 3
+
+    def broken(function, *arguments, **options):
+        found = run(function, *arguments, **options)
+        return found | ({next(iter(found)): ConnectionResetError(104, "reset by peer")} if asked in (function.__name__, *arguments) else {})
+
+    expected = fit(engine(), parts, client=client).coef_
+    monkeypatch.setattr(client, "run", broken)
+    np.testing.assert_array_equal(fit(engine(), parts, client=client).coef_, expected)
+
+
 def test_other_versions_on_workers_are_named_before_the_training(client, monkeypatch):
     run = client.run
 

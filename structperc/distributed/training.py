@@ -319,14 +319,16 @@ class Workers:
         return function(*arguments) if self.client is None else self.client.submit(function, *arguments, pure=False)
 
     def check(self) -> None:
-        """Raises an error for workers with another structperc, or none, or another Python. Workers that come later are not seen."""
+        """Raises an error for workers with another structperc, or none, or another Python. Workers that come later or go are not seen."""
         if self.client is None:
             return
         own = metadata.version("structperc"), sys.version.split()[0].rpartition(".")[0]
         theirs = self.client.run(metadata.version, "structperc", on_error="return")
         pythons = self.client.run(platform.python_version, on_error="return")
         for worker, version in theirs.items():
-            python = str(pythons.get(worker)).rpartition(".")[0]
+            if isinstance(version, OSError) or isinstance(pythons.get(worker, OSError()), OSError):
+                continue                        # its connection broke: Dask gives its tasks to other workers
+            python = str(pythons[worker]).rpartition(".")[0]
             if isinstance(version, Exception) or (version, python) != own:
                 what = "no structperc" if isinstance(version, Exception) else f"structperc {version} on Python {python}"
                 raise OptionError(f"the worker {worker} has {what}, and this process has structperc {own[0]} on Python {own[1]}. Install "
