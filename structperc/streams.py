@@ -16,6 +16,7 @@ import numpy as np
 from structperc.basics.errors import DataError, OptionError, shortened
 from structperc.basics.plain_arrays import shuffled
 from structperc.basics.rows_of_numbers import count_rows
+from structperc.basics.sparse_parts import is_sparse, to_csr
 from structperc.engine.checkpoints.files import Checkpoint
 from structperc.engine.checkpoints.of_streams import StreamCheckpoints
 from structperc.engine.engine import Engine
@@ -350,11 +351,11 @@ def arguments_of(part) -> dict:
 
 
 class Slices(Sequence):
-    """Consecutive slices of arrays, such as memory-mapped files, for `fit_stream`; nothing is copied.
+    """Consecutive slices of arrays, such as memory-mapped files, for `fit_stream`; nothing is copied but sparse matrices other than CSR.
 
     Parameters
     ----------
-    X : array, memory-mapped array, CSR matrix, data frame or list
+    X : array, memory-mapped array, sparse matrix, data frame or list
         A row for each example.
     y : array or list
         An output for each example.
@@ -379,6 +380,8 @@ class Slices(Sequence):
     """
 
     def __init__(self, X, y, *, rows=ROWS, **further):
+        if is_sparse(X) and X.ndim == 2:
+            X = to_csr(X)           # other formats have no slices of rows, COO none before SciPy 1.16
         self.data, self.rows = {"X": X, "y": y, **{name: value for name, value in further.items() if value is not None}}, rows
         if isinstance(rows, bool) or not isinstance(rows, (int, np.integer)) or rows < 1:
             raise DataError(f"rows is {rows!r}; expected a whole number from 1 on.")

@@ -46,7 +46,10 @@ def test_weights_sparse_rows_and_lists():
     whole = Engine("cusum", **OPTIONS).fit(X, Y, sample_weight=WEIGHTS)
     assert same(fit_stream(Engine("cusum", **OPTIONS), Slices(X, Y, rows=3, sample_weight=WEIGHTS)), whole)     # some parts weigh nothing
     rows = sparse.csr_matrix(np.where(np.abs(X) > 1, X, 0))
-    assert same(fit_stream(Engine("cusum", **OPTIONS), Slices(rows, Y.tolist(), rows=50)), Engine("cusum", **OPTIONS).fit(rows, Y))
+    whole = Engine("cusum", **OPTIONS).fit(rows, Y)
+    for form in ("csr", "csc", "coo", "bsr", "lil", "dok"):
+        assert same(fit_stream(Engine("cusum", **OPTIONS), Slices(rows.asformat(form), Y.tolist(), rows=50)), whole)
+    assert Slices(sparse.eye_array(5, format="dia"), [1, 2, 1, 2, 1], rows=2)[1]["X"].toarray().tolist() == np.eye(5)[2:4].tolist()
     words = [[f"w{i % 7}", f"w{i % 3}"] for i in range(60)]
     tags = [["a" if word in ("w0", "w5") else "b" for word in sentence] for sentence in words]
     named = {"classes": ["a", "b"], "n_hashed": 64, "epochs": 4}

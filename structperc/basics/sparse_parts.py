@@ -15,11 +15,13 @@ def is_sparse(X) -> bool:
 def refuse_damaged(X, name="X") -> None:
     """Raises an error for a sparse matrix whose parts do not fit together; `name` is what messages call it."""
     if X.format == "coo":
-        for part, at, size in (("row", X.row, X.shape[0]), ("col", X.col, X.shape[1])):
+        parts = ("row", "col") if X.ndim == 2 else [f"coords[{axis}]" for axis in range(X.ndim)]
+        lines = (*["example"] * (X.ndim - 2), "row", "column")[-X.ndim:]
+        for part, at, size, across in zip(parts, X.coords, X.shape, lines, strict=True):
             check_part(f"{name}.{part}", at)
             if len(at) != X.data.size:
                 raise DataError(f"{name}.{part} is damaged: it has {len(at)} entries for the {X.data.size} values of {name}.data.")
-            check_within(name, part, at, size)
+            check_within(name, part, at, size, across=across)
         check_part(f"{name}.data", X.data, "fiubcO")
     elif X.format in ("csr", "csc", "bsr"):
         lines, across = X.shape[::-1] if X.format == "csc" else X.shape
@@ -57,7 +59,7 @@ def check_within(name, part, at, size, starts=None, across="column") -> None:
     if len(at) and not (0 <= at.min() and at.max() < size):
         i = int(np.flatnonzero((at < 0) | (at >= size))[0])
         line = "" if starts is None else f" ({'column' if across == 'row' else 'row'} {int(np.searchsorted(starts, i, side='right')) - 1})"
-        raise DataError(f"{name}.{part}[{i}]{line} is {at[i]}, outside the {size} {'rows' if part == 'row' else across + 's'} of {name}.")
+        raise DataError(f"{name}.{part}[{i}]{line} is {at[i]}, outside the {size} {across}s of {name}.")
 
 
 def to_csr(X, name="X"):

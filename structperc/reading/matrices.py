@@ -13,7 +13,7 @@ import numpy as np
 
 from structperc.basics.errors import DataError, DataTypeError, shortened, unreadable
 from structperc.basics.labels import has_half_pair, is_missing
-from structperc.basics.sparse_parts import is_sparse, to_csr
+from structperc.basics.sparse_parts import is_sparse, refuse_damaged, to_csr
 from structperc.core.rows import Rows, in_any_order, in_place
 from structperc.reading.cells import to_number
 from structperc.reading.column_faults import ColumnError, find_fault, in_a_frame
@@ -126,7 +126,17 @@ def as_examples(X):
     >>> [block.shape for block in as_examples(np.zeros((2, 3, 4)))]
     [(3, 4), (3, 4)]
     """
+    if is_sparse(X):
+        return blocks_of(X) if X.ndim == 3 else X
     return as_table(list(X) if getattr(X, "ndim", 0) > 2 else as_objects(X))
+
+
+def blocks_of(X):
+    """The examples of a sparse array of three dimensions, CSR each. Before SciPy 1.16 it has no elements."""
+    refuse_damaged(X)
+    n, size, d = X.shape
+    rows = to_csr(X.reshape(n * size, d))
+    return [rows[first:first + size] for first in range(0, n * size, size)] if size else [rows] * n
 
 
 def as_objects(X):

@@ -141,7 +141,8 @@ BAD_X = [
     (np.zeros(60), r"1 dimension.*X\.reshape"),
     (np.zeros((60, 2, 4)), r"example 0 .*2 rows"),
     (coo_array(np.ones(60)), "1 dimension"),
-    *[(coo_array(np.ones((2, 3, 4))), r"example 0 .*3 rows")] * hasattr(coo_array, "__getitem__"),     # since SciPy 1.16
+    (coo_array(np.ones((2, 3, 4))), r"example 0 .*3 rows"),
+    (coo_array(np.ones((2, 3, 4, 1))), "X has 4 dimensions"),
     (None, "X"),
     (object(), "X"),
     (7, "0 dimensions"),

@@ -188,7 +188,7 @@ def test_the_warning_compares_root_mean_squares():
 
 def test_auto_leaves_sparse_columns_as_they_are_in_every_door(tmp_path):
     """A sparse copy of a table gets another model; scale=True asks for one scale."""
-    S = (sparse.random_array((200, 6), density=0.5, random_state=0, format="csr") * np.geomspace(0.01, 100, 6)).tocsr()
+    S = sparse.random_array((200, 6), density=0.5, random_state=0, format="csr") * np.geomspace(0.01, 100, 6)
     S.data = np.round(S.data, 6)            # as a file of text holds them
     y = np.digitize(S @ np.geomspace(100, 0.01, 6), [1, 3]) + 1
     options = dict(epochs=3, average=True, classes=[1, 2, 3])

@@ -60,6 +60,20 @@ def test_parts_that_do_not_fit_together_are_named(damaged, why):
         Engine("sequence").fit([damaged(), X], [["a"] * 12] * 2)
 
 
+@pytest.mark.parametrize(("axis", "value", "why"), [
+    (0, 3, r"X.coords\[0\]\[5\] is 3, outside the 3 examples of X"),
+    (1, -1, r"X.coords\[1\]\[5\] is -1, outside the 4 rows of X"),         # that of another row once rows of all examples have one number
+    (2, 4, r"X.coords\[2\]\[5\] is 4, outside the 4 columns of X"),
+])  # fmt: skip
+def test_places_outside_an_array_of_three_dimensions_are_named(axis, value, why):
+    damaged = coo_array(X.reshape(3, 4, 4))
+    coords = list(damaged.coords)
+    coords[axis] = replaced(coords[axis], 5, value)
+    damaged.coords = tuple(coords)
+    with pytest.raises(DataError, match=why):
+        Engine("sequence").fit(damaged, [["a"] * 4] * 3)
+
+
 def wide_places(X):
     """A CSR matrix whose row 7 begins far behind its values."""
     return changed(csr_array(X), indptr=replaced(csr_array(X).indptr, 7, 2**40))
