@@ -265,7 +265,7 @@ def taken_over(engine, model, n_components, random_state) -> Engine:
     primal = engine_with(engine, reader.clone())
     context = attrs.evolve(context, n_features=len(chosen), sparse=False, objects=False, feature_names=None, options=primal.plugin_options,
                         random=copy.deepcopy(context.random))
-    states = {name: part.state() for name, part in model.parts.items() if name not in ("reader", "weights")}
+    states = {name: copy.deepcopy(part.state()) for name, part in model.parts.items() if name not in ("reader", "weights")}
     record = {"mistakes": list(model.mistakes), "loss": model.loss, "status": model.status, "streaming": model.streaming,
               "weighted": model.weighted, "visit_totals": model.visit_totals, "temperature": model.temperature,
               "spread": model.spread}

@@ -1,5 +1,6 @@
 # distutils: extra_compile_args = CALLS
 """The base class of all parts of an engine, and how the loop calls Python overrides of their methods."""
+from copy import deepcopy
 from types import GetSetDescriptorType
 from weakref import WeakKeyDictionary
 
@@ -107,6 +108,12 @@ def unstarted(component, unknown):
 def state_of(component):
     """The state of a part, a dict."""
     return expected(component.state(), dict, component, "state", "a dict of arrays")
+
+
+def kept_state(component):
+    """The state of a part to return to. What Python code returns is copied: training goes on changing an array that is no copy."""
+    state = state_of(component)
+    return deepcopy(state) if overrides(component, "state") else state
 
 
 def fields_of(kind):

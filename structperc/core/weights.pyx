@@ -15,7 +15,7 @@ from structperc.basics.saved_state import read_array
 from structperc.core.averaging cimport Averaging, count_visit, predicting, scale_multiplied_out, shrink, start_averaging
 from structperc.core.bounds import add_rows, changed_rows, copy_rows, merged
 from structperc.core.component cimport Component
-from structperc.core.component import adapted, argument, overrides, raise_stored, state_of, unstarted, unwrapped
+from structperc.core.component import adapted, argument, kept_state, overrides, raise_stored, unstarted, unwrapped
 from structperc.core.features cimport PADDING, Features, Units, room_for, units_of, written_out
 from structperc.core.features import is_constrained
 from structperc.core.rows cimport Example, Rows
@@ -360,7 +360,7 @@ class Snapshot:
     """The state of a weight store, to return to."""
 
     def __init__(self, weights):
-        self.weights, self.n_visited, self.state = weights, weights.n_visited, state_of(weights)
+        self.weights, self.n_visited, self.state = weights, weights.n_visited, kept_state(weights)
 
     def revert(self) -> None:
         """Undo all steps since the snapshot."""

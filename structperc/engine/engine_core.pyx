@@ -11,7 +11,7 @@ from numpy import ndarray
 from structperc.basics.errors import DataError, NotFittedError, OptionError, PluginError, add_note
 from structperc.basics.labels import python_values
 from structperc.basics.signals import retry_on_interrupt
-from structperc.core.component import located
+from structperc.core.component import kept_state, located
 from structperc.core.loop cimport PassResult
 from structperc.core.rows cimport Rows
 from structperc.core.weights cimport Weights
@@ -388,6 +388,7 @@ cdef class Before:
 
     cdef Model model
     cdef object snapshot, set_back, last
+    cdef list states            # of the other parts that may learn from steps
     cdef tuple visit_totals
     cdef Py_ssize_t n_entries
     cdef double loss
@@ -397,6 +398,8 @@ cdef class Before:
         cdef Model model = self.model
         cdef list mistakes = model.mistakes
         self.snapshot.revert()
+        for part, state in self.states:
+            part.restore(state)
         model.loss, model.weighted, model.visit_totals = self.loss, self.weighted, self.visit_totals
         del mistakes[self.n_entries:]
         if self.n_entries:
@@ -409,6 +412,7 @@ cdef Before before_chunk(TrainingRun run, snapshot):
     cdef Before before = Before.__new__(Before)
     cdef Model model = run.model
     before.model, before.snapshot, before.n_entries = model, snapshot, len(model.mistakes)
+    before.states = [(part, kept_state(part)) for part in model.parts.learning]
     before.last = model.mistakes[-1] if before.n_entries else 0
     before.loss, before.weighted, before.visit_totals = model.loss, model.weighted, model.visit_totals
     before.set_back = setting_back(model.context.random) if run.draws() else None

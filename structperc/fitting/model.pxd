@@ -18,6 +18,7 @@ cdef class Parts:
     cdef public Loss loss
     cdef public Argmax argmax
     cdef public Update update
+    cdef readonly list learning         # parts whose state in Python steps may change, beside the weights
     cdef object as_started              # the result of `remembered` for each part
 
 

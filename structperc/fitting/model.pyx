@@ -45,6 +45,7 @@ CACHED = 1 << 14            # scores of labels from which probabilities are made
 DIGESTED = 1000             # entries of an array or a collection that show whether it has changed
 KNOWN = {"weights": ("features", "the feature map"), "argmax": ("outputs", "the outputs"), "loss": ("outputs", "the outputs")}
 KINDS = ("reader", "outputs", "features", "weights", "loss", "argmax", "update", "trainer")
+LOOPED = ("outputs", "features", "loss", "argmax", "update")        # what the loop calls beside the weights
 
 
 def has_mean_row(rows) -> bool:
@@ -100,6 +101,7 @@ cdef class Parts:
                 reads.assign(kind)
         bind_features(self.features, self.outputs, self.argmax, self.loss)
         self.as_started = {kind: remembered(part) for kind, part in parts}
+        self.learning = [part for kind, part in parts if kind in LOOPED and overrides(part, "state") and overrides(part, "restore")]
 
     def check(self, context) -> None:
         """Raises an error for parts that do not fit together or do not fit the data: each part checks what it needs."""

@@ -15,7 +15,7 @@ import numpy as np
 from structperc.basics.errors import PluginError
 from structperc.basics.plain_arrays import shuffled
 from structperc.basics.signals import Cancelled, map_in_threads
-from structperc.core.component import state_of
+from structperc.core.component import kept_state, state_of
 from structperc.core.loop cimport PassResult
 from structperc.core.loop import NotFinite
 from structperc.fitting.not_finite import not_finite
@@ -60,11 +60,11 @@ cdef class Shard:
         self.number, self.model, self.opened = number, model, opened
         self.states = {}
         for kind in SHARED:
-            state = state_of(getattr(trained.parts, kind))
+            part, state = getattr(model.parts, kind), kept_state(getattr(trained.parts, kind))
             if trained is not model:
-                getattr(model.parts, kind).restore(state)
+                part.restore(state)
             if state:
-                self.states[kind] = state
+                self.states[kind] = kept_state(part)
 
     def train(self, base, seed, epoch, shuffle, changed=None, keep=False, dtype=float):
         """One pass from the weights of `base`, in the order from seed, epoch and number of the shard. A cancelled thread ends it early."""

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from structperc.basics.rows_of_numbers import count_rows
-from structperc.core.component import adapted, inherits, state_of
+from structperc.core.component import adapted, inherits, kept_state
 from structperc.core.losses import Loss
 from structperc.fitting.assembly import clone_model
 from structperc.problems.passes import Passes
@@ -112,7 +112,7 @@ class Prepared:
         first = self.models[0]
         clone, _ = clone_model(self.engine, first, self.rows, None, 1, first.context.random)
         for kind in SHARED:
-            getattr(clone.parts, kind).restore(state_of(getattr(first.parts, kind)))
+            getattr(clone.parts, kind).restore(kept_state(getattr(first.parts, kind)))
         clone.parts.outputs.partial_gold = first.parts.outputs.partial_gold
         set_costs(clone, self.costs, self.gold, self.rows.n_examples)
         return clone

@@ -10,7 +10,7 @@ import numpy as np
 
 from structperc.basics.arguments import MOST
 from structperc.basics.errors import DataError, OptionError, shortened
-from structperc.core.component import state_of
+from structperc.core.component import kept_state, state_of
 from structperc.core.outputs import LabelOutputs, checked_gold, encoded_gold
 from structperc.core.rows import Rows
 from structperc.core.structures import Structures
@@ -161,7 +161,7 @@ class Problem:
         model = self._shared_model()
         rows, parts = self._rows_of(model, y, lengths, allowed), model.parts
         with self._lock:
-            state, open_parts = state_of(parts.outputs), parts.outputs.partial_gold
+            state, open_parts = kept_state(parts.outputs), parts.outputs.partial_gold
             gold = encoded(model, y, rows)
             changed = parts.outputs.partial_gold != open_parts or plain(state_of(parts.outputs)) != plain(state)
             if changed:
