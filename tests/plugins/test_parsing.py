@@ -298,6 +298,22 @@ def test_attachment_scores():
         attachment_scores([[0]], [[0, 1]])
 
 
+def test_attachment_scores_take_arrays():
+    assert attachment_scores(np.array([[2, 0]]), [np.array([2.0, 0.0])])["UAS"] == 1.0
+
+
+@pytest.mark.parametrize(("y_true", "sentence"), [
+    ([2, 0], r"y_true\[0\] is 2; expected a list of the heads"), (None, "y_true is None; expected a list of trees"),
+    (["20"], r"y_true\[0\] is '20'; expected a list of the heads"),
+    ([[2.9, 0]], r"y_true\[0\]\[0\] has the head 2.9; expected a whole number from 0 \(the root\) to 2"),
+    ([[9, 0]], r"y_true\[0\]\[0\] has the head 9"), ([[(-1, "x"), (0, "root")]], r"y_true\[0\]\[0\] has the head -1"),
+    (iter([[2, 0]]), "y_true is .*expected a list of trees"),
+])  # fmt: skip
+def test_attachment_scores_of_what_is_no_tree_are_one_sentence(y_true, sentence):
+    with pytest.raises(DataError, match=sentence):
+        attachment_scores(y_true, [[(2, "x"), (0, "root")]] if "-1" in sentence else [[2, 0]])
+
+
 # ---- projective trees ----
 
 
@@ -487,7 +503,7 @@ def test_what_is_no_tree_is_refused_by_every_measure(heads):
     parser = DependencyParser(n_hashed=64, random_state=0).fit([FOUR] * 3, [[2, 0, 2, 2]] * 3)
     for call in (parser.score, parser.log_probability, parser.fit, lambda X, y: metrics.losses(parser.engine_, X, y),
                  lambda X, y: metrics.measures(parser.engine_, X, y)):
-        with pytest.raises(DataError, match=r"^y\[1\](\[0\])? (is no tree|has the head 9)"):
+        with pytest.raises(DataError, match=r"^y(_true)?\[1\](\[0\])? (is no tree|has the head 9)"):
             call([FOUR] * 2, [[2, 0, 2, 2], heads])
 
 
