@@ -156,8 +156,9 @@ def widened(code, column, options) -> ColumnCode:
     """The code of a column after further data, which may have further levels, earlier dates and the first missing cells."""
     if code.levels and options.levels(code.name) is None:
         levels = merged(code, levels_in(column, code.missing))
-        fill = code.fill if np.isnan(code.fill) or code.fill == UNKNOWN else float(levels.index(code.levels[int(code.fill)]))
-        code = attrs.evolve(code, levels=levels, fill=fill)
+        places = [levels.index(level) for level in code.levels]
+        fill = float(np.interp(code.fill, np.arange(len(places)), places))          # a mean may lie between two levels
+        code = attrs.evolve(code, levels=levels, fill=code.fill if code.fill == UNKNOWN else fill)
     values = code.values(column)
     present_values = values[~np.isnan(values)]
     if code.kind == "date" and len(present_values) and present_values.min() < 0:

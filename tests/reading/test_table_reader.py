@@ -48,6 +48,16 @@ class TestWhatColumnsBecome:
         assert row[0] == pytest.approx(expected[0])
         assert expected[1] is None or row[1:].tolist() == np.eye(len(row) - 1)[expected[1]].tolist()
 
+    def test_a_mean_between_two_levels_stays_between_them_when_levels_come_later(self):
+        def table(*sizes):
+            return pd.DataFrame({"size": pd.Categorical(sizes, [s for s in ("XS", "S", "M", "L", "XL") if s in sizes], ordered=True)})
+
+        reader, gap = TableReader(fill="mean"), table("S", None)
+        reader.learn(table("S", "M", "M", "L", "L", None))
+        for part, expected in [(table("S", "M", "L"), 1.2), (table("S", "M", "L", "XL"), 1.2), (table("XS", "S"), 2.2)]:
+            reader.learn_more(part)
+            assert reader.read(gap).X[1].tolist() == [pytest.approx(expected)]
+
     def test_types_tell_what_columns_hold(self):
         table = pd.DataFrame({
             "truth": [True, False, True], "count": pd.array([1, 2, 3], "Int64"),
