@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable, Mapping
 
 import attrs
 import numpy as np
 
 from structperc.basics.errors import DataError, OptionError, did_you_mean, shortened
+from structperc.basics.labels import python_values
 from structperc.counterfactuals.programs import Variables
 from structperc.engine.baselines import one_hot_columns
+from structperc.extras import require
 from structperc.reading.column_codes import KINDS
-from structperc.reading.frames import as_date, is_frame
+from structperc.reading.frames import as_time, days_of, is_frame
+from structperc.reading.other_libraries import header_of
+from structperc.reading.table_reader import Numbers
 
 assert KINDS == ("number", "date", "ordinal", "one_hot")
 SWITCH = 0.5                # of each of the two columns that a switch of categories changes
@@ -66,7 +71,7 @@ class Columns:
         self.names = [model.feature_name(j) for j in range(n)]
         self.spread = self.spreads_of(spreads)
         self.low, self.high = np.full(n, -np.inf), np.full(n, np.inf)
-        self.whole, self.groups = np.zeros(n, dtype=bool), []
+        self.whole, self.groups, self.dates = np.zeros(n, dtype=bool), [], []
         self.movable = self.spread > 0
         self.of_table()
         self.truth = [self.names.index(name) for name in truth if name in self.names]
@@ -101,10 +106,14 @@ class Columns:
         return values
 
     def of_table(self):
-        """What the codes of a table's columns allow: the levels of a category, positions of an ordered one."""
+        """What the codes of a table's columns allow: the levels of a category, positions of an ordered one, whole days from a date."""
         for code, at in self.model.parts.reader.input_columns().places():
             if code.kind == "ordinal":
                 self.whole[at], self.low[at], self.high[at] = True, 0, len(code.levels) - 1
+            if code.kind == "date":
+                self.dates.append(at)
+                self.whole[at] = True
+                self.low[at], self.high[at] = (days_of(end) - code.origin for end in (datetime.date.min, datetime.date.max))
             if code.indicated:
                 self.movable[at + len(code.feature_names) - 1] = False
 
@@ -165,7 +174,7 @@ class Columns:
             if not self.low[j] <= value <= self.high[j]:
                 raise DataError(f"x has {value:g} in the column {self.names[j]!r}, outside its bounds {self.low[j]:g} and "
                                 f"{self.high[j]:g}. Widen them, or name the column in fixed.")
-            if self.whole[j] and value != np.rint(value):
+            if self.whole[j] and j not in self.dates and value != np.rint(value):
                 raise DataError(f"x has {value:g} in the column {self.names[j]!r}, which is named in whole. Expected a whole number there, "
                                 f"or leave the column out of whole.")
 
@@ -195,14 +204,14 @@ class Columns:
             if at == j and code.kind == "ordinal":
                 return code.levels[int(value)]
             if at == j and code.kind == "date":
-                return as_date(value + code.origin)
+                return as_time(value + code.origin, code.date_format)
         return value
 
 
 def truth_columns(x) -> list:
     """The names of columns of truth values in a data frame or in a row of one."""
     if is_frame(x):
-        return [name for name in list(x.columns) if all(isinstance(value, (bool, np.bool_)) for value in list(x[name]))]
+        return [name for name in header_of(x) if all(isinstance(value, (bool, np.bool_)) for value in python_values(x[name]))]
     if hasattr(x, "to_frame") and hasattr(x, "items"):
         return [name for name, value in x.items() if isinstance(value, (bool, np.bool_))]
     return []
@@ -229,21 +238,31 @@ def ends_of(column, ends):
 
 def as_given(x, rows, n_keys, values, changes):
     """The new block in the form in which the user passed x. `n_keys` of the rows' keys are columns of x."""
-    if is_frame(x) or hasattr(x, "to_frame"):
+    if (is_frame(x) or hasattr(x, "to_frame")) and not isinstance(x, Numbers):
         new = x.copy() if hasattr(x, "copy") else x
         if not is_frame(x):                                 # a row of a pandas frame
             for change in changes:
                 new[change.column] = change.after
             return new
-        if hasattr(x, "assign"):
-            for name in {change.column for change in changes}:
-                column = list(x[name])
-                for change in changes:
-                    if change.column == name:
-                        column[change.row] = change.after
-                new = new.assign(**{name: column})
-            return new
+        for name in {change.column for change in changes}:
+            column = list(python_values(x[name]))
+            for change in changes:
+                if change.column == name:
+                    column[change.row] = change.after
+            new = with_column(new, name, column)
+        return new
     block = values if rows.keys is None else np.hstack([rows.keys[:, :n_keys] if rows.values is None else rows.values, values])
     if isinstance(x, np.ndarray) and x.size in (block.size, values.size):       # with its keys, or without
         return (block if x.size == block.size else values).reshape(x.shape)
     return block[0] if rows.offsets is None and np.ndim(x) == 1 else block
+
+
+def with_column(frame, name, column):
+    """A data frame of any library with another column of a name."""
+    if hasattr(frame, "assign"):
+        return frame.assign(**{name: column})
+    narwhals = require("narwhals.stable.v2", "changing tables", "tables")
+    table = narwhals.from_native(frame, eager_only=True)
+    if any(isinstance(cell, str) for cell in column):           # such libraries have no columns of dates and texts
+        column = [None if cell is None else str(cell) for cell in column]
+    return table.with_columns(narwhals.new_series(name, column, backend=table.implementation)).to_native()

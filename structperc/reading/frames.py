@@ -140,6 +140,14 @@ def days_of(date) -> float:
     return (date - datetime.datetime(1970, 1, 1, tzinfo=zone)) / datetime.timedelta(days=1)
 
 
+def as_time(days, date_format=None) -> str:
+    """The time so many days since 1970, to the millisecond, as users write it: a day, unless it has hours."""
+    time = datetime.datetime(1970, 1, 1) + datetime.timedelta(milliseconds=round(days * DAY))
+    if date_format is not None:
+        return time.strftime(date_format)
+    return str(time.date() if time.time() == datetime.time() else time)
+
+
 def as_date(days) -> str:
     """The day of so many days since 1970."""
     return str(np.datetime64("1970-01-01") + np.timedelta64(int(np.floor(days)), "D"))
