@@ -56,6 +56,29 @@ class Choice:
         return [random.normal(size=(n, 2)) for n in random.integers(1, 5, n_examples)]
 
 
+class Refilled(Two):
+    """Counts in one array, which each call fills anew."""
+
+    def start(self, parts, context):
+        super().start(parts, context)
+        self._counts = np.zeros(9)
+
+    def count(self, x, y):
+        self._counts[:] = 0
+        self._counts[list(y)] = 1
+        return self._counts[:x.n_atoms]
+
+
+def test_counts_may_come_in_one_array():
+    X = [np.random.default_rng(i).normal(size=(4, 2)) for i in range(30)]
+    y = [tuple(np.argsort(-block[:, 0])[:2].tolist()) for block in X]
+    one, other = (Engine(Choice(outputs=outputs), epochs=3, random_state=0).fit(X, y) for outputs in (Two, Refilled))
+    assert str(one.explain(X[0])) == str(other.explain(X[0]))
+    assert one.predict_k_best(X, 3) == other.predict_k_best(X, 3)
+    np.testing.assert_array_equal(one.margins(X), other.margins(X))
+    assert check_problem(Choice(outputs=Refilled))
+
+
 # ---- gold structures ----
 
 

@@ -223,10 +223,11 @@ OF_USERS = "find_labels", "labels_in", "encode", "encode_answers", "measures", "
 def pass_plain_values(outputs):
     """Lets an author's methods get labels and outputs as plain values, whichever door these come through. Changes classes, once each."""
     for base in type(outputs).__mro__:
-        for name in OF_USERS:
+        for name, wrapper in WRAPPERS.items():
             method = vars(base).get(name)
-            if isinstance(method, FunctionType) and not hasattr(method, "of_plain_values"):
-                setattr(base, name, of_plain_values(method))
+            if isinstance(method, FunctionType) and not hasattr(method, "is_wrapped"):
+                setattr(base, name, wrapper(method))
+                vars(base)[name].is_wrapped = True
 
 
 def of_plain_values(method):
@@ -235,8 +236,20 @@ def of_plain_values(method):
     def call(self, *arguments, **named):
         return method(self, *map(plain_values, arguments), **{name: plain_values(value) for name, value in named.items()})
 
-    call.of_plain_values = True
     return call
+
+
+def of_own_array(method):
+    """A method that returns an array of its own each time, though its author fills one array again and again."""
+    @functools.wraps(method)
+    def call(self, *arguments, **named):
+        answer = method(self, *arguments, **named)
+        return answer.copy() if isinstance(answer, np.ndarray) else answer
+
+    return call
+
+
+WRAPPERS = dict.fromkeys(OF_USERS, of_plain_values) | {"count": of_own_array}
 
 
 def refuse_missing(values, name="y"):
