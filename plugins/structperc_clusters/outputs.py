@@ -8,7 +8,7 @@ from structperc.components import Loss, Outputs
 from structperc.errors import DataError, PluginError, shortened
 from structperc.metrics import cluster_measures
 from structperc.pictures import Display
-from structperc.plugin_tools import is_listed, key_text, key_values
+from structperc.plugin_tools import is_listed, is_missing, key_text, key_values
 from structperc.solvers.clusters import connected
 from structperc.solvers.latent_trees import max_latent_trees
 
@@ -90,9 +90,9 @@ class Clusterings(Outputs):
             return {}
         gold, predicted = [], []
         for i, (one, other) in enumerate(zip(y_true, y_pred, strict=True)):
-            gold += [(i, str(label)) for label in np.asarray(one).tolist()[:len(other)]]       # listed pairs may name fewer items than y
-            predicted += [(i, str(label)) for label in np.asarray(other).tolist()]
-        return cluster_measures(*(np.unique(side, axis=0, return_inverse=True)[1].reshape(-1) for side in (gold, predicted)))
+            gold += [(i, label) for label in entries(one)[:len(other)]]     # listed pairs may name fewer items than y
+            predicted += [(i, label) for label in entries(other)]
+        return cluster_measures(numbered(gold), numbered(predicted))
 
 
 class LatentTrees(Clusterings):
@@ -172,17 +172,28 @@ class LinkLoss(Loss):
 def read_labels(labels, x):
     """A number for each item of an example, the same for equal labels."""
     expected = f"expected a label for each of its {n_items(x)} items, or with show='rows' the rows of X within clusters"
-    try:
-        values = np.asarray(labels)
-    except ValueError:
-        values = None
-    if values is None or values.ndim != 1 or len(values) < n_items(x):
+    if not is_listed(labels) or getattr(labels, "ndim", 1) != 1 or len(labels) < n_items(x):
         raise DataError(f"y[{x.index}] is {shortened(labels)}; {expected}.")
-    if x.source.n_items is not None and len(values) > n_items(x):
-        raise DataError(f"y[{x.index}] has {len(values)} labels, but the example has {n_items(x)} items; expected a label for each.")
-    if (values != values).any() or any(label is None for label in values.tolist()):
+    if x.source.n_items is not None and len(labels) > n_items(x):
+        raise DataError(f"y[{x.index}] has {len(labels)} labels, but the example has {n_items(x)} items; expected a label for each.")
+    values = entries(labels)
+    if any(map(is_missing, values)):
         raise DataError(f"y[{x.index}] holds NaN or None; {expected}.")
-    return np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True)[1]
+    try:
+        return numbered(values)
+    except TypeError:
+        raise DataError(f"y[{x.index}] is {shortened(labels)}, with labels that can change, such as lists; {expected}.") from None
+
+
+def entries(labels) -> list:
+    """The labels of items as values of Python."""
+    return labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+
+
+def numbered(labels):
+    """A number for each label, the same for equal ones."""
+    place = {}
+    return np.fromiter((place.setdefault(label, len(place)) for label in labels), dtype=np.intp)
 
 
 def partitions(n):

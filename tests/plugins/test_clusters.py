@@ -1,5 +1,6 @@
 """The problem clusters: sums of pairs, exact and greedy, and latent trees; its forms of X and y, its losses, the command line."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -126,6 +127,38 @@ def test_clusters_are_learned(options):
         return
     names = [[f"kind {label}" for label in labels] for labels in y]
     np.testing.assert_array_equal(Engine("clusters", epochs=10, average=True).fit(X[:60], names[:60]).coef_, engine.coef_)
+
+
+class Person:
+    """A label whose text is that of all others."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __eq__(self, other):
+        return isinstance(other, Person) and self.number == other.number
+
+    def __hash__(self):
+        return self.number
+
+    def __repr__(self):
+        return "a person"
+
+
+@pytest.mark.parametrize("names", [
+    [1, "1", 2, "2", 3], [*map(Person, range(5))], ["a", "a\0", "b", "b\0", "c"], [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0)],
+    [2**53, 2**53 + 1, 2**64, 2**64 + 1, 0.5], [frozenset([k]) for k in range(5)],
+], ids=["mixed", "objects", "texts", "tuples", "long", "sets"])  # fmt: skip
+@pytest.mark.parametrize("solver", ["exact", "trees"])
+def test_labels_of_any_kind_that_differ_are_other_clusters(names, solver):
+    X, y = gatherings(20)
+    y = [labels % 5 for labels in y]
+    named = [[names[label] for label in labels] for labels in y]
+    options = {"update": "latent"} if solver == "trees" else {}
+    make = functools.partial(Engine, "clusters", epochs=3, solver=solver, random_state=0, **options)
+    engine, other = make().fit(X, y), make().fit(X, named)
+    assert np.array_equal(engine.coef_, other.coef_)
+    assert measures(other, X, named) == measures(engine, X, y)
 
 
 def test_all_forms_of_pairs_train_the_same_model(tmp_path):
