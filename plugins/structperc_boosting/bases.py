@@ -6,17 +6,18 @@ Provisional: it may change in any minor version.
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, has_fit_parameter, validate_data
 
 from structperc.errors import DataError, OptionError
 from structperc.plugin_tools import (
     LabelCodes,
+    as_label_array,
     class_weights,
     find_labels,
     has_typed_columns,
     learn_table,
     read_alone,
+    refuse_continuous,
     refuse_not_finite,
     sample_weights,
 )
@@ -52,10 +53,12 @@ def read_examples(estimator, X, y, sample_weight=None, has_classes=False, **chec
     >>> X.dtype, y.tolist(), weights.tolist()
     (dtype('float64'), [1, 2], [1.0, 2.0])
     """
+    y = as_label_array(y) if isinstance(y, (list, tuple)) else y          # numpy would make texts of numbers among texts
+    ordered = getattr(getattr(y, "dtype", None), "ordered", False)
     X, column = read_rows(estimator, X, y, **checks)
-    if not has_classes and column.dtype.kind == "f":        # it rejects some labels of other kinds, such as dates
-        check_classification_targets(column)
-    return X, y if getattr(getattr(y, "dtype", None), "ordered", False) else column, read_weights(sample_weight, len(column))
+    if not has_classes and not ordered:
+        refuse_continuous(column)
+    return X, y if ordered else column, read_weights(sample_weight, len(column))
 
 
 def read_weights(sample_weight, n_rows):

@@ -2,6 +2,7 @@
 
 import datetime
 import functools
+import numbers
 import operator
 import sys
 from types import FunctionType
@@ -15,7 +16,21 @@ TIMES = {datetime.date: "M8[us]", datetime.timedelta: "m8[us]", np.datetime64: "
 
 
 def as_label_array(y, name="y", expected="one label per example"):
-    """y as a one-dimensional array of labels; an ordered categorical, a Series or a list is taken as it is."""
+    """y as a one-dimensional array of labels. Labels of several types in a list keep their types.
+    Raises `DataError` if y is no list of labels.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,) or (n, 1)
+    name, expected : str
+        For the error message.
+
+    Examples
+    --------
+    >>> from structperc.plugin_tools import as_label_array
+    >>> as_label_array([1, "high"]).tolist()
+    [1, 'high']
+    """
     refuse_no_labels(y, name, expected)
     refuse_masked(y, name)
     y = python_values(y)
@@ -96,6 +111,32 @@ def refuse_matrix_of_labels(values, name, expected):
     else:
         hint = ""
     raise DataError(f"{name} has shape {values.shape}; expected {expected}, shape (n,).{hint}")
+
+
+def refuse_continuous(y) -> None:
+    """Raises `DataError` for real numbers that are not whole: they are a regression target, not labels.
+
+    Parameters
+    ----------
+    y : ndarray
+        Numbers, also of the dtype object. Other labels pass.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.plugin_tools import refuse_continuous
+    >>> refuse_continuous(np.array([1.0, 2.0]))
+    """
+    if y.dtype == object and all(isinstance(value, numbers.Real) for value in y.ravel()):
+        y = np.array([value if isinstance(value, (float, np.floating)) else 0 for value in y.ravel()], dtype=float).reshape(y.shape)
+    if y.dtype.kind == "f":
+        fractional = np.isfinite(y) & (y != np.floor(y))
+        if fractional.any() and y.ndim > 1:
+            refuse_matrix_of_labels(y, "y", "one label per row")
+        if fractional.any():
+            i = int(np.argmax(fractional))
+            raise DataError(f"Unknown label type: continuous. y[{i}] is {y[i]}; cut y into levels first, for instance with "
+                            f"numpy.digitize, or name the levels with classes=[lowest, ..., highest].")
 
 
 def refuse_masked(y, name):

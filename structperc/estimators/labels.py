@@ -8,7 +8,7 @@ import numpy as np
 
 from structperc import metrics
 from structperc.basics.arguments import dimensions
-from structperc.basics.labels import is_listed, ordered_categories
+from structperc.basics.labels import is_listed, ordered_categories, refuse_continuous
 from structperc.core.weights import has_vector
 from structperc.errors import DataError, OptionError, shortened
 from structperc.estimators.base import ATTRIBUTES, EngineEstimator, declared, weighted_mean
@@ -16,7 +16,7 @@ from structperc.estimators.levels import SortedClasses, log_probabilities, order
 from structperc.estimators.parameters import offered_if
 from structperc.estimators.rankers import RankScore
 from structperc.estimators.scikit_learn import ClassifierMixin
-from structperc.estimators.targets import as_column, refuse_continuous
+from structperc.estimators.targets import as_column
 from structperc.fitting.not_finite import refuse_scores
 from structperc.fitting.option import option
 from structperc.fitting.options import InterceptOptions, LabelOptions, LabelWeightOptions

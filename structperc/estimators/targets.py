@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 
-from structperc.basics.labels import as_label_array, ordered_categories, python_values, refuse_matrix_of_labels, refuse_no_labels
+from structperc.basics.labels import as_label_array, ordered_categories, python_values, refuse_no_labels
 from structperc.errors import DataError
 
 
@@ -27,15 +27,3 @@ def as_column(y):
                       UserWarning if theirs is None else theirs.DataConversionWarning, stacklevel=4)
         y, array = (y.iloc[:, 0] if hasattr(y, "iloc") else y), array[:, 0]
     return array if ordered_categories(y) is None else y
-
-
-def refuse_continuous(y) -> None:
-    """Real numbers that are not whole are a regression target, not labels."""
-    if y.dtype.kind == "f":
-        fractional = np.isfinite(y) & (y != np.floor(y))
-        if fractional.any() and y.ndim > 1:
-            refuse_matrix_of_labels(y, "y", "one label per row")
-        if fractional.any():
-            i = int(np.argmax(fractional))
-            raise DataError(f"Unknown label type: continuous. y[{i}] is {y[i]}; cut y into levels first, for instance with "
-                            f"numpy.digitize, or name the levels with classes=[lowest, ..., highest].")

@@ -7,7 +7,7 @@ import numbers
 import numpy as np
 
 from structperc.basics.arguments import dimensions
-from structperc.basics.labels import LabelCodes, find_labels, order_is_unknown, ordered_categories
+from structperc.basics.labels import LabelCodes, find_labels, order_is_unknown, ordered_categories, refuse_continuous
 from structperc.basics.rows_of_numbers import count_rows
 from structperc.basics.sparse_parts import is_sparse, to_csr
 from structperc.engine.engine import Engine
@@ -16,7 +16,7 @@ from structperc.estimators.levels import SortedClasses, levels_named, order_in
 from structperc.estimators.parameters import Parameters
 from structperc.estimators.rankers import RankScore
 from structperc.estimators.scikit_learn import ClassifierMixin, get_tags
-from structperc.estimators.targets import as_column, refuse_continuous
+from structperc.estimators.targets import as_column
 from structperc.fitting.assembly import agreed
 from structperc.fitting.options import LabelOptions
 from structperc.pipelines import levels_of, unwrapped

@@ -60,6 +60,17 @@ def same(values, others):
     return list(map(repr, np.asarray(values).ravel().tolist())) == list(map(repr, np.asarray(others).ravel().tolist()))
 
 
+@pytest.mark.parametrize("name", ["rank", "stump", "boosting", "margin", "reduction"])
+def test_real_numbers_and_labels_without_an_order_are_refused_alike(name):
+    make = {**MODELS, "rank": lambda: PRank(epochs=2)}[name]
+    for y in (X[:, 0], X[:, 0].tolist(), X[:, 0].astype(object)):
+        with pytest.raises(DataError, match=r"Unknown label type: continuous. y\[0\] is 0.1257.*; cut y into levels first"):
+            make().fit(X, y)
+    with pytest.raises(DataError, match="y mixes labels of the types int, str"):
+        make().fit(X, [("high" if rank == 2 else int(rank)) for rank in RANKS])
+    make().fit(X, mixed(10**400, 0.0, 1.0)[RANKS])          # whole numbers, however large
+
+
 @pytest.mark.parametrize("kind", [*ORDERED, *NAMED])
 @pytest.mark.parametrize("name", MODELS)
 def test_labels_stay_what_they_are(name, kind):
