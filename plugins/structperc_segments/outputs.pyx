@@ -57,10 +57,9 @@ cdef class SegmentOutputs(Outputs):
             if y is None:
                 raise DataError("no labels are known; name them with classes=[...].")
             classes = distinct(self.labels_in(y))
-        few = is_listed(classes) and len(classes) < 2       # one label of segments is enough
-        self.labels = np.array(classes) if few else find_labels(None, classes, ordered=False)
-        if len(self.labels) == 0:
+        if is_listed(classes) and len(classes) == 0:
             raise DataError("y has no segment, so there is nothing to learn; name the labels with classes=[...].")
+        self.labels = find_labels(None, classes, ordered=False, fewest=1)
         self.names = [OUTSIDE] * bool(self.outside) + self.labels.tolist()
         self.code_of = {label: k for k, label in enumerate(self.names)}
         if len(self.code_of) < len(self.names):

@@ -406,9 +406,9 @@ def distinct(values):
                         f"Make them one type, or name them in order with classes=[...].") from None
 
 
-def find_labels(y, classes, ordered):
-    """The labels of y in order. Raises `DataError` if there are fewer than two labels, one is missing, or texts have no order.
-    Returns an ndarray of shape (n_labels,). At least two different labels.
+def find_labels(y, classes, ordered, fewest=2):
+    """The labels of y in order. Raises `DataError` if there are fewer than `fewest`, one is missing, or texts have no order.
+    Returns an ndarray of shape (n_labels,). Different labels.
 
     Parameters
     ----------
@@ -418,6 +418,8 @@ def find_labels(y, classes, ordered):
         All labels in order, if the user names them.
     ordered : bool
         Whether the order matters; then strings need an ordered categorical or `classes`.
+    fewest : int, default 2
+        1 if one label is enough to learn something.
 
     Examples
     --------
@@ -443,7 +445,7 @@ def find_labels(y, classes, ordered):
                 raise DataError(f"y has {len(labels)} distinct real numbers in {len(values)} rows, which looks like a regression "
                                 f"target. Cut it into levels first, for instance with numpy.digitize.")
             source = "y holds only"
-    if len(labels) < 2:
+    if len(labels) < fewest:
         listing = ", ".join(map(repr, labels.tolist())) or "no label"
         count = f"{len(labels)} class{'es' * (len(labels) != 1)}"
         raise DataError(f"{source} {listing} ({count}); at least two labels are needed to learn anything. "

@@ -265,3 +265,10 @@ def test_the_command_line_learns_from_columns(tmp_path, capsys):
     assert main(["fit", "segments", str(path), "--columns", "word,chunk", "--model", str(model), "--stream"]) in (0, None)
     assert main(["predict", str(model), str(path), "--output", str(tmp_path / "answers")]) in (0, None)
     assert "B-NP" in (tmp_path / "answers").read_text()
+
+
+@pytest.mark.parametrize("label", [("a", "b"), frozenset("a"), complex(1), float("inf")], ids=["tuple", "set", "complex", "infinite"])
+@pytest.mark.parametrize("named", [False, True])
+def test_a_single_label_is_checked_as_several_are(label, named):
+    with pytest.raises(DataError, match="classes"):
+        Engine("segments", classes=[label] if named else None).fit([[["w"]]] * 2, [[(0, 1, label)]] * 2)
