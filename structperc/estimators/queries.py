@@ -9,6 +9,7 @@ import numpy as np
 
 from structperc import metrics
 from structperc.basics.labels import is_listed, is_nested
+from structperc.basics.rows_of_numbers import count_rows
 from structperc.errors import DataError, OptionError
 from structperc.estimators.parameters import Parameters
 from structperc.estimators.scikit_learn import UNUSED
@@ -226,6 +227,15 @@ def weights_of_queries(sample_weight, queries):
         raise DataError(f"sample_weight[{row}] is {weights[row]:g}, and sample_weight[{other}] of the same query is {weights[other]:g}; "
                         f"expected one weight for all rows of a query.")
     return weights[order[offsets[:-1]]]
+
+
+def weights_to_learn(X, groups, lengths, sample_weight):
+    """`weights_of_queries` of a fit, whose rows need queries."""
+    need_groups(X, groups, lengths)
+    if sample_weight is None:
+        return None
+    n_rows = sum(block.shape[0] for block in matrices.as_examples(X)) if is_list_of_blocks(X) else count_rows(X)
+    return weights_of_queries(sample_weight, queries_of(X, np.zeros(n_rows), groups, None, lengths))
 
 
 def one_name(groups, qid):

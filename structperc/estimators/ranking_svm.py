@@ -13,7 +13,7 @@ from structperc.engine.engine import Engine
 from structperc.errors import DataError, OptionError
 from structperc.estimators.base import declared
 from structperc.estimators.keeping import SavedEstimator, array_of, export, listed, note
-from structperc.estimators.queries import ListRanker, need_groups, one_name, sizes
+from structperc.estimators.queries import ListRanker, one_name, sizes, weights_to_learn
 from structperc.estimators.targets import as_column
 from structperc.fitting.assembly import asked_reader, install_model
 from structperc.fitting.option import option
@@ -119,8 +119,8 @@ class RankingSVM(SavedEstimator, ListRanker):
             Which query each row belongs to, in any order; two names for the same.
         lengths : array-like of int, shape (n_queries,), optional
             How many rows each query has, instead of `groups`.
-        sample_weight : array-like of shape (n_queries,), optional
-            Scales C; queries are in the order in which they first appear.
+        sample_weight : array-like of shape (n_queries,) or (n_rows,), optional
+            Scales C; queries are in the order in which they first appear. Rows of a query share one weight.
         group : array-like of int, shape (n_queries,), optional
             The name that LightGBM and XGBoost have for `lengths`.
 
@@ -249,7 +249,7 @@ class Queries:
     # weights: ndarray of shape (n_queries,)
 
     def __init__(self, X, y, groups, lengths, sample_weight, reader, learns) -> None:
-        need_groups(X, groups, lengths)
+        sample_weight = weights_to_learn(X, groups, lengths, sample_weight)
         if y is None:
             raise DataError("RankingSVM requires y to be passed, but the target y is None.")
         self.data = Groups(X, None, lengths, groups)

@@ -12,7 +12,7 @@ from structperc.basics.rows_of_numbers import count_rows
 from structperc.callbacks import EarlyStopping
 from structperc.estimators.base import ATTRIBUTES, EngineEstimator, declared
 from structperc.estimators.labels import COLUMNS
-from structperc.estimators.queries import ListRanker, RankingScorer, is_list_of_blocks, need_groups, one_name, parted, sizes
+from structperc.estimators.queries import ListRanker, RankingScorer, is_list_of_blocks, one_name, parted, sizes, weights_to_learn
 from structperc.estimators.targets import as_column
 from structperc.fitting.option import Option, option
 from structperc.fitting.options import generator
@@ -102,9 +102,9 @@ class LatentRanker(ListRanker, EngineEstimator):
             Which query each row belongs to; two names for the same.
         lengths : array-like of int, shape (n_queries,), optional
             How many rows each query has, instead of `groups`.
-        sample_weight : array-like of shape (n_queries,), optional
+        sample_weight : array-like of shape (n_queries,) or (n_rows,), optional
             Scales the steps of "latent" and "perceptron" and the C of "pa1" and "pa2". Queries are in the order of their first row. 0
-            leaves the query out.
+            leaves the query out. Rows of a query share one weight.
         group : array-like of int, shape (n_queries,), optional
             The name that LightGBM and XGBoost have for `lengths`.
 
@@ -123,7 +123,7 @@ class LatentRanker(ListRanker, EngineEstimator):
         patience = PATIENCE.read("n_iter_no_change", self.n_iter_no_change)
         if patience is None:
             return self._learn(None, "fit", X, y, groups, lengths, sample_weight)
-        need_groups(X, groups, lengths)
+        sample_weight = weights_to_learn(X, groups, lengths, sample_weight)
         share, held = FRACTION.read("validation_fraction", self.validation_fraction), generator(self.random_state)
         (X, y, lengths, weights), (X_held, y_held, lengths_held, _) = parted(X, y, groups, lengths, sample_weight, share, held)
         stopping = EarlyStopping(X_held, y_held, patience, lengths=lengths_held)
@@ -161,7 +161,7 @@ class LatentRanker(ListRanker, EngineEstimator):
 
     def _learn(self, engine, method, X, y, groups, lengths, sample_weight, **changed):
         """Trains an engine, or a new one if there is none."""
-        need_groups(X, groups, lengths)
+        sample_weight = weights_to_learn(X, groups, lengths, sample_weight)
         if engine is None:
             engine = self._engine(**changed, k=usual_k(X, groups, lengths) if self.k is None else self.k)
         y = y if is_nested(y) else as_column(y)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from contract import needs_1_8
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict, cross_val_score, cross_validate
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -127,3 +128,24 @@ def test_what_cannot_be_is_said():
             cross_val_predict(ranker, X, Y, params={"groups": GROUPS}, cv=FOLDS, method="decision_function")
         with pytest.raises(DataError, match="the rows of X have no queries"):
             ranker.fit(X, Y, groups=GROUPS).score(X, Y)
+
+
+@pytest.mark.parametrize("ranker", [RankingSVM(), LatentRanker(random_state=0), LatentRanker(random_state=0, n_iter_no_change=2)],
+                         ids=["svm", "latent", "held out"])
+def test_rankers_learn_from_weights_of_rows(ranker):
+    random = np.random.default_rng(0)
+    X, groups, weights = random.normal(size=(60, 3)), random.permutation(np.arange(60) % 10), np.arange(1.0, 11.0)
+    y = np.digitize(X[:, 0], [0, 1])
+    _, first = np.unique(groups, return_index=True)
+    seen = groups[np.sort(first)]                               # queries in the order of their first rows
+    for method in ("fit", "partial_fit"):
+        one, other = (getattr(clone(ranker), method)(X, y, groups=groups, sample_weight=given).engine_.coef_
+                      for given in (weights[seen], weights[groups]))
+        np.testing.assert_array_equal(one, other)
+    blocks = np.split(X, 10), np.split(y, 10)
+    one, other = (clone(ranker).fit(*blocks, sample_weight=given).engine_.coef_ for given in (weights, np.repeat(weights, 6)))
+    np.testing.assert_array_equal(one, other)
+    with pytest.raises(DataError, match="expected one weight for all rows of a query"):
+        clone(ranker).fit(X, y, groups=groups, sample_weight=np.arange(60.0))
+    with pytest.raises(DataError, match=r"sample_weight has shape \(7,\); expected \(10,\)"):
+        clone(ranker).fit(X, y, groups=groups, sample_weight=np.ones(7))
