@@ -29,6 +29,7 @@ from structperc.cli.terminal import say, say_json, with_flags
 from structperc.core.outputs import is_ordered
 from structperc.core.weights import has_vector
 from structperc.errors import DataError, OptionError, StructPercError
+from structperc.files.opening import STANDARD_INPUT
 from structperc.files.tables import parse_classes
 from structperc.fitting.trainers import INTERRUPTED
 
@@ -233,7 +234,8 @@ def next_steps(engine, arguments, facts) -> list[str]:
         flags |= {"--columns": arguments.columns, "--target": arguments.target}
     same = "".join(f" {flag}{'=' if value.startswith('-') else ' '}{shlex.quote(value)}" for flag, value in flags.items() if value)
     picture = shlex.quote(str(Path(arguments.model).with_suffix(".png")))
-    on_data = f" --data {data}{same}" if is_ordered(engine.parts_.outputs) and not arguments.dask else ""
+    rereadable = arguments.data != STANDARD_INPUT and not arguments.dask
+    on_data = f" --data {data}{same}" if is_ordered(engine.parts_.outputs) and rereadable else ""
     steps = [f"structperc evaluate {model} OTHER_DATA{same}",
              f"structperc plot {model}{on_data} --output {picture}"]
     if has_vector(engine.parts_.weights):

@@ -1,6 +1,7 @@
 """The command line, through `main` and as a process."""
 
 import csv
+import io
 import os
 import subprocess
 import sys
@@ -66,6 +67,13 @@ def test_the_commands_that_fit_recommends_work(data, run):
         assert Path("a.png").exists()
         better = next(line for line in lines if "--set" in line).split(": add ")[1]
         assert run("fit", problem, "train.csv", "--target", "level", "--model", "a.model", *better.split())[0] == 0
+
+
+def test_no_command_is_recommended_that_reads_a_pipe_again(data, run, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path("train.csv").read_bytes())))
+    code, out, _ = run("fit", "cusum", "-", "--target", "level", "--model", "a.model")
+    plot = next(line.strip() for line in out.splitlines() if "structperc plot" in line)
+    assert code == 0 and run(*plot.split()[1:])[0] == 0
 
 
 @pytest.mark.parametrize(("problem", "options"), [("cusum", []), ("multiclass", ["update=pa1", "C=0.01"]), ("prank", ["pocket=true"])])
