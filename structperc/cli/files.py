@@ -245,7 +245,9 @@ def check_writable(flag, path, *inputs) -> None:
     """Raises an error for an output path that cannot be written or is an input. It does so before any long computation."""
     target = Path(path).resolve()
     special = target.exists() and not target.is_file() and not target.is_dir()      # a pipe or a device is written to, not replaced
-    if target.is_dir():
+    if str(path) == "-":
+        problem = "only predict takes - for standard output"
+    elif target.is_dir():
         problem = "it is a folder"
     elif special:
         problem = None if os.access(target, os.W_OK) else "it takes no output"

@@ -69,6 +69,14 @@ def test_the_commands_that_fit_recommends_work(data, run):
         assert run("fit", problem, "train.csv", "--target", "level", "--model", "a.model", *better.split())[0] == 0
 
 
+@pytest.mark.parametrize("command", ["fit cusum train.csv --target level --model -", "plot a.model --output -"])
+def test_no_file_is_named_as_standard_output(data, run, command):
+    run("fit", "cusum", "train.csv", "--target", "level", "--model", "a.model")
+    code, _, err = run(*command.split())
+    assert code == 2 and "'-' cannot be written: only predict takes - for standard output; choose another path" in err
+    assert not Path("-").exists()
+
+
 def test_no_command_is_recommended_that_reads_a_pipe_again(data, run, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path("train.csv").read_bytes())))
     code, out, _ = run("fit", "cusum", "-", "--target", "level", "--model", "a.model")
