@@ -21,7 +21,7 @@ Typical sizes: 5 to 60 words. O(n^3): n^3/2 sums, 5/6 n^3 with siblings; about 0
 """
 import numpy as np
 
-from libc.math cimport INFINITY, exp, log
+from libc.math cimport INFINITY, exp, fabs, log
 from libc.string cimport memcpy, memset
 from structperc.basics.arguments import flag, float_array, refuse_overflow, shaped
 from structperc.basics.errors import DataError, shortened
@@ -41,6 +41,7 @@ cdef enum:
 
 cdef enum:
     EXPONENTIAL = 16    # the time of so many sums
+    LARGE = 1000000     # from here on, sums are rounded by so much that shares of them may not add up to 1
 
 
 ctypedef struct Chart:
@@ -307,6 +308,21 @@ cdef int projective_tree_c(const double *scores, Py_ssize_t pitch, const double 
 
 # ---- outside ----
 
+cdef void share_out(double size, double *weight, double *value, double first, const double *a, const double *b, const double *c,
+                    Py_ssize_t n) noexcept nogil:
+    """If a value of this size is rounded: the largest sum as value, and the weight so that all shares of it add up to it."""
+    cdef double best, total
+    cdef Py_ssize_t q
+    if fabs(size) < LARGE and fabs(value[0]) < LARGE:
+        return
+    best = max(first, largest_sum(a, b, n) if c == NULL else largest_of_three(a, b, c, n))
+    total = exp(first - best)
+    for q in range(n):
+        total += exp(((a[q] + b[q]) + (0 if c == NULL else c[q])) - best)
+    weight[0] /= total
+    value[0] = best
+
+
 cdef void spread(double weight, double value, const double *a, const double *b, const double *c, Py_ssize_t n, double *to_a, double *to_b,
                  double *to_c) noexcept nogil:
     """Hands the derivative of `value`, the log of the sum of exp(a[q] + b[q] + c[q]), on to the three."""
@@ -314,6 +330,8 @@ cdef void spread(double weight, double value, const double *a, const double *b, 
     cdef double share
     if not weight > 0:
         return
+    if c == NULL:                   # with siblings, the caller has a further sum
+        share_out(value, &weight, &value, -INFINITY, a, b, c, n)
     for q in range(n):
         share = weight * exp(((a[q] + b[q]) + (0 if c == NULL else c[q])) - value)
         to_a[q] += share
@@ -328,10 +346,16 @@ cdef int outside(const Chart *c, Chart *d, double *siblings) noexcept nogil:
     cdef Py_ssize_t n = c.n, p = n + 1, start = c.one_root, i, j, r
     cdef const double *q
     cdef double *to
-    cdef double weight, first, value
+    cdef double weight, first, value = c.total, all_roots = 1
     if c.one_root:
+        if fabs(c.total) >= LARGE:
+            value, all_roots = -INFINITY, 0
+            for r in range(1, n + 1):
+                value = max(value, below_root(c, r))
+            for r in range(1, n + 1):
+                all_roots += exp(below_root(c, r) - value)
         for r in range(1, n + 1):
-            weight = exp(below_root(c, r) - c.total)
+            weight = exp(below_root(c, r) - value) / all_roots
             d.left[p + r] += weight
             d.right[r * p + n] += weight
             d.between[r] += weight
@@ -357,7 +381,10 @@ cdef int outside(const Chart *c, Chart *d, double *siblings) noexcept nogil:
                 if weight > 0:
                     q, to = siblings_of(c, i, j), siblings + (i * p + j) * p
                     value = c.between[i * p + j] - c.scores[i * c.pitch + j]
-                    first = weight * exp((c.left[(i + 1) * p + j] + q[i]) - value)
+                    first = c.left[(i + 1) * p + j] + q[i]
+                    share_out(c.between[i * p + j], &weight, &value, first, c.between + i * p + i + 1, c.pair + j * p + i + 1, q + i + 1,
+                              j - i - 1)
+                    first = weight * exp(first - value)
                     d.left[(i + 1) * p + j] += first
                     to[i] += first
                     spread(weight, value, c.between + i * p + i + 1, c.pair + j * p + i + 1, q + i + 1, j - i - 1,
@@ -366,7 +393,10 @@ cdef int outside(const Chart *c, Chart *d, double *siblings) noexcept nogil:
                 if weight > 0:
                     q, to = siblings_of(c, j, i), siblings + (j * p + i) * p
                     value = c.between[j * p + i] - c.scores[j * c.pitch + i]
-                    first = weight * exp((c.right[i * p + j - 1] + q[j]) - value)
+                    first = c.right[i * p + j - 1] + q[j]
+                    share_out(c.between[j * p + i], &weight, &value, first, c.between + j * p + i + 1, c.pair + i * p + i + 1, q + i + 1,
+                              j - i - 1)
+                    first = weight * exp(first - value)
                     d.right[i * p + j - 1] += first
                     to[j] += first
                     spread(weight, value, c.between + j * p + i + 1, c.pair + i * p + i + 1, q + i + 1, j - i - 1,
@@ -538,6 +568,7 @@ def projective_marginals(scores, siblings=None, one_root=False):
     """Log partition function and arc marginals of all projective trees of a sentence (inside-outside).
 
     A tree's probability is exp(score) / Z. The marginals are the derivatives of log Z by the scores. Cost: O(n^3), exact to rounding.
+    From 1e15 on, equal parts of a span share its probability equally, since sums are rounded.
     Raises `DataError` as in `projective_tree`.
     See also `structperc.solvers.arborescences.arborescence_marginals` (the same over all trees).
 

@@ -182,3 +182,17 @@ def test_the_k_best_trees_are_those_of_enumeration(one_root):
                 assert len(set(map(tuple, heads.tolist()))) == len(heads)
                 again = tree_scores(scores, heads) + (0 if tensor is None else sibling_scores(tensor, heads))
                 assert again == pytest.approx(found)
+
+
+@pytest.mark.parametrize("scale", [1e8, 1e13, 1e16, 1e30])
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("one_root", [False, True])
+def test_marginals_of_scores_of_any_size_are_probabilities(scale, order, one_root):
+    """Sums this large are rounded, so that log Z has no room for how many trees are equal."""
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        scores, siblings = scale * random.integers(-3, 4, (5, 5)), scale * random.integers(-1, 2, (5, 5, 5))
+        arcs = projective_marginals(scores, siblings if order == 2 else None, one_root)[1]
+        heads = projective_tree(scores, siblings if order == 2 else None, one_root)[0]
+        assert arcs[:, 1:].sum(axis=0) == pytest.approx(1) and arcs.min() >= 0
+        assert (arcs[heads, np.arange(1, 5)] > 0).all()
