@@ -113,9 +113,10 @@ class ColumnCode:
             out[:, 0] = values
         if self.indicated:
             out[:, -1] = missing
-        if self.kind != "one_hot" or not (values == UNKNOWN).any():
+        strange = (values == UNKNOWN) & ~missing
+        if self.kind != "one_hot" or not strange.any():
             return {}
-        levels, counts = np.unique([level_of(column.cells()[i]) for i in np.flatnonzero(values == UNKNOWN)], return_counts=True)
+        levels, counts = np.unique([level_of(column.cells()[i]) for i in np.flatnonzero(strange)], return_counts=True)
         return dict(zip(levels.tolist(), counts.tolist(), strict=True))
 
     def unknown_level(self, level, row) -> DataError:
@@ -190,7 +191,7 @@ def statistic(name, numbers, weights) -> float:
 def levels_in(column, missing) -> tuple:
     """The levels of a column: its categories, or all that its cells hold, sorted. A column of truth values has True and False."""
     if column.categories is not None:
-        return tuple(map(level_of, column.categories))
+        return tuple(level for level in map(level_of, column.categories) if level is not None)
     levels = {level_of(cell) for cell in column.cells()} - {None} - missing
     return tuple(sorted({*map(canonical, levels)} if levels <= TRUTH.keys() else levels))
 

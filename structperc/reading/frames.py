@@ -81,7 +81,8 @@ def read_column(narwhals, name, series) -> Column:
     """A series of narwhals as a column."""
     dtype = series.dtype
     if dtype.is_numeric() or dtype == narwhals.Boolean:
-        values = np.array(series.cast(narwhals.Float64).to_numpy(), dtype=np.float64)
+        as_they_are = dtype.is_integer() and series.implementation.is_pyarrow()         # which casts no whole number beyond 2**53
+        values = np.array((series if as_they_are else series.cast(narwhals.Float64)).to_numpy(), dtype=np.float64)
         exact = dtype != narwhals.Boolean and not (dtype.is_integer() and (np.abs(values) >= EXACT).any())
         return Column(name, "number", values, entries=None if exact else series.to_list())
     if dtype in (narwhals.Date, narwhals.Datetime):

@@ -58,6 +58,26 @@ class TestWhatColumnsBecome:
             reader.learn_more(part)
             assert reader.read(gap).X[1].tolist() == [pytest.approx(expected)]
 
+    def test_an_empty_category_is_a_missing_cell(self):
+        table = pd.DataFrame({"c": pd.Categorical(["a", "", "b", "a"], ["", "a", "b"])})
+        rows = TableReader(fill="most-frequent").learn(table)
+        assert rows.feature_names == ("c=a", "c=b") and rows.X[1].tolist() == [1, 0]
+        with pytest.raises(DataError, match="1 empty cell"):
+            TableReader().learn(table)
+
+    def test_a_gap_among_levels_that_one_hot_does_not_name_is_none_of_them(self):
+        table = pd.DataFrame({"c": ["C", "C", "A", "B", None]})
+        with pytest.warns(DataWarning, match=r"'C' \(2 rows\)"):
+            rows = TableReader(one_hot={"c": ["A", "B"]}, fill="most-frequent").learn(table)
+        assert rows.X[4].tolist() == [0, 0]
+
+    def test_whole_numbers_beyond_doubles_are_levels_in_tables_of_pyarrow_too(self):
+        arrow = pytest.importorskip("pyarrow")
+        table = arrow.table({"id": [2**53, 2**53 + 1, None], "big": [2**60 + 1, 1, 2]})
+        rows = TableReader(one_hot=["id"], fill="most-frequent").learn(table)
+        assert rows.feature_names == (f"id={2**53}", f"id={2**53 + 1}", "big")
+        assert rows.X.tolist() == [[1, 0, 2.0**60], [0, 1, 1], [1, 0, 2]]
+
     def test_types_tell_what_columns_hold(self):
         table = pd.DataFrame({
             "truth": [True, False, True], "count": pd.array([1, 2, 3], "Int64"),
