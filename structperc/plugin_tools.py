@@ -3,7 +3,7 @@
 Provisional: it may change in any minor version.
 
 Wrong options in one error: `OptionErrors`. What parts can do: `is_additive`, `is_constrained`, `is_ordered`. Labels and gold outputs:
-`class_weights`, `as_label_array`, `refuse_continuous`, `LabelCodes`, `find_labels`,
+`class_weights`, `as_label_array`, `refuse_continuous`, `LabelCodes`, `find_labels`, `ordered_categories`,
 `is_listed`, `is_missing`, `is_nested`, `encode_nested`, `find_ends`, `interval_labels`,
 `read_intervals`, `warn_of_open_ends`, `read_grades`. What a solver in Python returns: `as_structure`. Losses: `check_costs`,
 `refuse_matrix`. Rules: `refuse_weights`, `check_whole_steps`. Readers: `read`, `read_alone`, `key_values`, `key_text`, `key_note`,
@@ -20,7 +20,16 @@ papers that several parts cite: `COLLINS`, `YU_JOACHIMS`.
 
 from structperc.basics.cores import available_cores
 from structperc.basics.errors import OptionErrors
-from structperc.basics.labels import LabelCodes, as_label_array, find_labels, is_listed, is_missing, is_nested, refuse_continuous
+from structperc.basics.labels import (
+    LabelCodes,
+    as_label_array,
+    find_labels,
+    is_listed,
+    is_missing,
+    is_nested,
+    ordered_categories,
+    refuse_continuous,
+)  # fmt: skip
 from structperc.basics.plain_arrays import table_width
 from structperc.basics.rows_of_numbers import to_dense
 from structperc.basics.saved_state import check_starts, read_array, substate
@@ -61,6 +70,7 @@ __all__ = [
     "default_template", "encode_nested", "engine_options", "find_ends", "find_labels", "generator", "has_typed_columns",
     "install_model", "interval_labels", "is_additive", "is_constrained", "is_listed", "is_missing", "is_nested", "is_ordered",
     "key_note", "key_text", "key_values", "learn_table", "map_in_threads", "names_of", "of_keys", "one_hot_groups", "options_alone",
+    "ordered_categories",
     "overrides", "raise_interruption", "read", "read_alone", "read_array", "read_grades", "read_intervals", "refuse_continuous",
     "refuse_matrix",
     "refuse_not_finite", "refuse_weights", "retry_on_interrupt", "sample_weights", "separating", "substate", "table_width",

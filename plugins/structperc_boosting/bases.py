@@ -11,11 +11,13 @@ from sklearn.utils.validation import check_consistent_length, has_fit_parameter,
 from structperc.errors import DataError, OptionError
 from structperc.plugin_tools import (
     LabelCodes,
+    as_examples,
     as_label_array,
     class_weights,
     find_labels,
     has_typed_columns,
     learn_table,
+    ordered_categories,
     read_alone,
     refuse_continuous,
     refuse_not_finite,
@@ -54,7 +56,7 @@ def read_examples(estimator, X, y, sample_weight=None, has_classes=False, **chec
     (dtype('float64'), [1, 2], [1.0, 2.0])
     """
     y = as_label_array(y) if isinstance(y, (list, tuple)) else y          # numpy would make texts of numbers among texts
-    ordered = getattr(getattr(y, "dtype", None), "ordered", False)
+    ordered = ordered_categories(y) is not None
     X, column = read_rows(estimator, X, y, **checks)
     if not has_classes and not ordered:
         refuse_continuous(column)
@@ -110,6 +112,9 @@ def read_rows(estimator, X, *y, passed=False, **checks):
     >>> read_rows(ORStump(), [[0, 1], [2, 3]]).tolist()
     [[0.0, 1.0], [2.0, 3.0]]
     """
+    X = X if hasattr(X, "__array__") else as_examples(X)            # of a query of polars its table
+    if passed and has_typed_columns(X) and hasattr(X, "to_pandas"):
+        X = X.to_pandas()
     if passed and (hasattr(X, "iloc") or has_typed_columns(X)):
         y = [validate_data(estimator, "no_validation", one) for one in y]
         X = validate_data(estimator, X, skip_check_array=True, reset=checks.get("reset", True))

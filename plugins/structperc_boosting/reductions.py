@@ -58,6 +58,7 @@ __all__ = ["BinaryReduction", "RankerClassifier"]
 
 BELOW_OR_ABOVE = [0, 1]         # labels of the binary examples: XGBoost takes no others
 THRESHOLDS = ("auto", "indicators", "number")
+WITHOUT_COLUMN = ("could not convert", "cannot cast")      # what numpy and pandas say of texts, naming no column
 SMALLEST = np.finfo(float).tiny         # a probability of 0, so that log odds are finite
 LI_LIN = """@inproceedings{li2006ordinal,
   author = {Ling Li and Hsuan-Tien Lin},
@@ -228,7 +229,7 @@ class BinaryReduction(SortedClasses, RankScore, Reduction, MetaEstimatorMixin, C
         try:
             estimator.fit(extended, (z[kept] > 0).astype(int), sample_weight=weights[kept])
         except ValueError as error:
-            if hasattr(X, "iloc") and "could not convert" in str(error):        # numpy's words, which name no column
+            if hasattr(X, "iloc") and str(error).lower().startswith(WITHOUT_COLUMN):
                 read_alone(X)
             raise
         vars(self).pop("feature_names_in_", None)

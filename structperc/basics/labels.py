@@ -339,7 +339,19 @@ def is_nested(y) -> bool:
 
 
 def ordered_categories(y):
-    """The categories of an ordered categorical (of pandas or a similar library) in their order, else None."""
+    """The categories of an ordered categorical of pandas, polars or pyarrow in their order. Returns an ndarray or None: other labels.
+
+    Parameters
+    ----------
+    y : sequence of labels
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from structperc.plugin_tools import ordered_categories
+    >>> ordered_categories(pd.Categorical(["high"], ["low", "high"], ordered=True)).tolist()
+    ['low', 'high']
+    """
     if type(y) is np.ndarray:
         return None
     if getattr(getattr(y, "type", None), "ordered", False) and hasattr(y, "dictionary_encode"):         # of pyarrow, in chunks or not

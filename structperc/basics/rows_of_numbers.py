@@ -8,6 +8,15 @@ def count_rows(values) -> int:
     return values.shape[0] if hasattr(values, "shape") else len(values if hasattr(values, "__len__") else np.asarray(values))
 
 
+def entries_at(values, numbers):
+    """The entries of a list, an array, a series or a data frame of any library at these places."""
+    if hasattr(values, "iloc"):
+        return values.iloc[numbers]
+    if hasattr(values, "to_pylist"):            # of pyarrow
+        return values.take(numbers)
+    return values[numbers] if hasattr(values, "shape") else [values[i] for i in numbers]
+
+
 def to_dense(rows):
     """Sparse rows as an array, other rows as they are. Returns an ndarray.
 

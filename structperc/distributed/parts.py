@@ -11,6 +11,7 @@ import numpy as np
 
 from structperc.basics.errors import DataError
 from structperc.basics.labels import plain
+from structperc.basics.rows_of_numbers import entries_at
 from structperc.extras import require
 from structperc.files.frames import NoRows
 from structperc.files.opening import matching
@@ -262,16 +263,9 @@ def examples_of(data, examples) -> dict:
     if "lengths" in data:
         ends = np.cumsum(data["lengths"])
         rows = [row for i in examples for row in range(ends[i] - data["lengths"][i], ends[i])]
-    return {name: chosen(values, rows if name == "X" or is_of_rows(data, name) else examples) for name, values in data.items()}
+    return {name: entries_at(values, rows if name == "X" or is_of_rows(data, name) else examples) for name, values in data.items()}
 
 
 def is_of_rows(data, name) -> bool:
     """Whether a piece has an entry of this for each row, not each example. Relevances of documents are such entries."""
     return "lengths" in data and name != "lengths" and len(data[name]) != len(data["lengths"])
-
-
-def chosen(values, examples):
-    """Those entries of an array, series, frame or list."""
-    if hasattr(values, "iloc"):
-        return values.iloc[examples]
-    return values[examples] if hasattr(values, "shape") else [values[i] for i in examples]

@@ -12,8 +12,9 @@ import numpy as np
 
 from structperc.basics.errors import DataError
 from structperc.basics.exact_sums import exact_sum
+from structperc.basics.rows_of_numbers import entries_at
 from structperc.distributed.messages import with_zeros, without_zeros
-from structperc.distributed.parts import chosen, examples_of, joined, refuse_other_kind
+from structperc.distributed.parts import examples_of, joined, refuse_other_kind
 from structperc.fitting.assembly import check_parts, with_weights
 from structperc.fitting.context import check_same
 from structperc.fitting.run import TrainingRun
@@ -89,7 +90,7 @@ def with_new_labels(outputs, labels, y):
     for i in range(len(y)):
         if not new:
             return
-        here = new.intersection(outputs.labels_in(chosen(y, [i])))
+        here = new.intersection(outputs.labels_in(entries_at(y, [i])))
         if here:
             labels |= here
             new -= here

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from structperc.basics.labels import LabelCodes, find_labels
-from structperc.basics.rows_of_numbers import count_rows
+from structperc.basics.rows_of_numbers import count_rows, entries_at
 from structperc.errors import DataError
 from structperc.estimators.base import declared
 from structperc.estimators.held_out import FORGOTTEN, VOVK, HeldOutOptions, numbers_of_share, weighted_quantile
 from structperc.estimators.keeping import InnerAnswers, array_of, listed
 from structperc.estimators.parameters import NotFitted, refuse_class
 from structperc.estimators.rankers import cloned_ranker
-from structperc.estimators.wrapped import WrappedRanker, boundary_scores, columns_known, levels_in_order, rows_of, sliceable
+from structperc.estimators.wrapped import WrappedRanker, boundary_scores, columns_known, levels_in_order, sliceable
 from structperc.fitting.option import option, positional_option
 from structperc.pipelines import levels_of
 from structperc.reading import matrices
@@ -113,9 +113,9 @@ class OrdinalConformal(HeldOutOptions, InnerAnswers, WrappedRanker):
         train, held, random = self._held_out(n)
         estimator = cloned_ranker(self.estimator, labels, random)
         with numbers_of_share(train, n, "Xy"):
-            estimator.fit(rows_of(X, train), labels[codes[train] - 1])
+            estimator.fit(entries_at(X, train), labels[codes[train] - 1])
         with numbers_of_share(held, n, "Xy"):
-            distances = distances_of(estimator, rows_of(X, held), labels, codes[held])
+            distances = distances_of(estimator, entries_at(X, held), labels, codes[held])
         return self._take(estimator, labels, distances, np.ones(len(held)))
 
     def calibrate(self, X, y, sample_weight=None) -> Self:

@@ -9,12 +9,12 @@ import numpy as np
 
 from structperc import metrics
 from structperc.basics.labels import is_listed, is_nested
-from structperc.basics.rows_of_numbers import count_rows
+from structperc.basics.rows_of_numbers import count_rows, entries_at
 from structperc.errors import DataError, OptionError
 from structperc.estimators.parameters import Parameters
 from structperc.estimators.scikit_learn import UNUSED
 from structperc.estimators.targets import as_column
-from structperc.estimators.wrapped import rows_of, sliceable
+from structperc.estimators.wrapped import sliceable
 from structperc.fitting.option import Options, option, positional_option
 from structperc.reading import matrices
 from structperc.reading.groups import Groups, gather
@@ -275,7 +275,7 @@ def parted(X, y, groups, lengths, sample_weight, share, random, noun="queries"):
             numbers = np.flatnonzero(chosen).tolist()
             return [X[i] for i in numbers], [y[i] for i in numbers], None, own_weights
         rows = np.flatnonzero(chosen[of_rows])
-        return rows_of(X, rows), y[rows], np.diff(data.offsets)[chosen], own_weights
+        return entries_at(X, rows), y[rows], np.diff(data.offsets)[chosen], own_weights
 
     return part(~held), part(held)
 

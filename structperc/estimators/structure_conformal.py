@@ -11,7 +11,7 @@ import numpy as np
 
 from structperc.basics.arguments import limit as read_limit
 from structperc.basics.errors import shortened
-from structperc.basics.rows_of_numbers import count_rows
+from structperc.basics.rows_of_numbers import count_rows, entries_at
 from structperc.core.outputs import right_outputs
 from structperc.engine.engine import Engine
 from structperc.engine.near import Near
@@ -22,7 +22,7 @@ from structperc.estimators.keeping import InnerAnswers, array_of, listed
 from structperc.estimators.parameters import NotFitted, Parameters
 from structperc.estimators.rankers import cloned_ranker
 from structperc.estimators.structure_sets import Judged, StructureSet, measures, right_counts
-from structperc.estimators.wrapped import rows_of, sliceable
+from structperc.estimators.wrapped import sliceable
 from structperc.fitting.option import option, positional_option
 from structperc.fitting.options import generator
 from structperc.problems.batches import Batch
@@ -290,7 +290,7 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
                               "calibrate((batch, scores), y) with held-out examples.")
         estimator = cloned_ranker(self.estimator, None, random)
         with numbers_of_share(train, count_rows(X), "y"):
-            estimator.fit(rows_of(X, train), rows_of(y, train))
+            estimator.fit(entries_at(X, train), entries_at(y, train))
         return estimator
 
     def _near(self, trained, X, y, lengths, groups):
@@ -327,7 +327,7 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
 
     def _measured_share(self, estimator, X, y, share, unit) -> Measured:
         with numbers_of_share(share, len(unit), "y"):
-            return self._measured(estimator, rows_of(X, share), rows_of(y, share), sources=unit[share])
+            return self._measured(estimator, entries_at(X, share), entries_at(y, share), sources=unit[share])
 
     def _set(self, source, near, x) -> StructureSet:
         """The set of one example."""

@@ -21,6 +21,8 @@ from structperc.fitting.assembly import agreed
 from structperc.fitting.options import LabelOptions
 from structperc.pipelines import levels_of, unwrapped
 from structperc.reading import matrices
+from structperc.reading.frames import is_frame
+from structperc.reading.other_libraries import as_table
 
 SCORES = ("atom_scores", "threshold_scores")       # methods that return (n, K - 1) scores of "the rank is above k"
 
@@ -69,8 +71,9 @@ def columns_known(estimator) -> dict:
 
 
 def sliceable(X):
-    """X in a form whose rows can be chosen: a data frame, CSR, a list of objects as it is, else an array."""
-    if hasattr(X, "iloc"):
+    """X in a form whose rows can be chosen: a data frame of any library, CSR, a list of objects as it is, else an array."""
+    X = as_table(X)
+    if is_frame(X):
         return X
     if is_sparse(X):
         return to_csr(X)
@@ -81,13 +84,6 @@ def sliceable(X):
     if X.ndim == 0:
         raise DataError(f"X is {X!r:.80}; expected rows.")
     return X
-
-
-def rows_of(X, chosen):
-    """Some rows of what `sliceable` returned."""
-    if hasattr(X, "iloc"):
-        return X.iloc[chosen]
-    return [X[i] for i in chosen] if isinstance(X, (list, tuple)) else X[chosen]
 
 
 def has_order(estimator) -> bool:

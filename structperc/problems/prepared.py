@@ -8,7 +8,7 @@ from threading import Lock
 import attrs
 import numpy as np
 
-from structperc.basics.rows_of_numbers import count_rows
+from structperc.basics.rows_of_numbers import count_rows, entries_at
 from structperc.core.component import adapted, inherits, kept_state
 from structperc.core.losses import Loss
 from structperc.fitting.assembly import clone_model
@@ -41,9 +41,9 @@ class Source:
             if values is None:
                 return None
             n = count_rows(values)
-            return entries(values, rows if n == n_rows != n_examples else numbers)
+            return entries_at(values, rows if n == n_rows != n_examples else numbers)
 
-        X = None if self.X is None else entries(self.X, numbers if self.has_blocks else rows)
+        X = None if self.X is None else entries_at(self.X, numbers if self.has_blocks else rows)
         offsets = np.append(0, np.cumsum(sizes[numbers])).astype(np.int64)
         return attrs.evolve(self, X=X, y=part(self.y), offsets=offsets, allowed=part(self.allowed), costs=part(self.costs))
 
@@ -54,13 +54,6 @@ class Source:
             return self.problem.batch(y=self.y, lengths=sizes, allowed=self.allowed, costs=self.costs)
         offsets = None if self.has_blocks or (sizes == 1).all() else self.offsets
         return self.problem.batch(self.X, self.y, offsets=offsets, allowed=self.allowed, costs=self.costs)
-
-
-def entries(values, numbers):
-    """Some entries of a list, an array, a sparse matrix or a frame."""
-    if hasattr(values, "iloc"):
-        return values.iloc[numbers]
-    return values[numbers] if hasattr(values, "shape") else [values[i] for i in numbers]
 
 
 class Prepared:

@@ -8,7 +8,9 @@ import numpy as np
 
 from structperc.basics.errors import DataError, shortened
 from structperc.basics.labels import as_label_array, missing_label, numbered, plain, python_values, refuse_unhashable
+from structperc.basics.rows_of_numbers import entries_at
 from structperc.basics.sparse_parts import is_sparse, to_csr
+from structperc.reading.frames import is_frame
 from structperc.reading.matrices import as_array, is_row, not_finite_entry, read
 from structperc.reading.other_libraries import as_table
 
@@ -171,8 +173,8 @@ def numbers_of(groups, n, name="groups") -> np.ndarray:
 
 def in_order(values, order):
     """Rows, or what there is one of for each row, in another order."""
-    if hasattr(values, "iloc"):
-        return values.iloc[order]
+    if hasattr(values, "iloc") or is_frame(values):
+        return entries_at(values, order)
     if isinstance(values, (list, tuple)):
         if len(values) != len(order):
             raise DataError(f"a list has {len(values)} entries for {len(order)} rows: it was changed while it was read.")

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from structperc.basics.errors import DataError, DataTypeError, shortened, unreadable
-from structperc.basics.labels import has_half_pair, is_missing
+from structperc.basics.labels import has_half_pair, is_missing, python_values
 from structperc.basics.sparse_parts import is_sparse, refuse_damaged, to_csr
 from structperc.core.rows import Rows, in_any_order, in_place
 from structperc.reading.cells import to_number
@@ -217,18 +217,23 @@ def explain_frame(X) -> DataError | None:
     """Why a data frame is no matrix of numbers, column by column; None for anything else."""
     if getattr(X, "columns", None) is None or len(getattr(X, "shape", ())) != 2:
         return None
-    columns = np.asarray(X, dtype=object).T.tolist()
-    faults = list(filter(None, (find_fault(str(name), cells) for name, cells in zip(X.columns, columns, strict=True))))
+    faults = list(filter(None, (find_fault(str(name), cells) for name, cells in zip(header_of(X), cells_of(X), strict=True))))
     return ColumnError(faults) if faults else None
+
+
+def cells_of(X) -> list:
+    """The cells of a data frame of any library, a list for each column."""
+    if hasattr(X, "iloc"):                  # whose columns may share a name
+        return np.asarray(X, dtype=object).T.tolist()
+    return [list(python_values(X[name])) for name in header_of(X)]
 
 
 def typed_numbers(X):
     """The numbers of a data frame of texts, with a minus as people type it; None for anything else."""
     if getattr(X, "columns", None) is None or len(getattr(X, "shape", ())) != 2:
         return None
-    cells = np.asarray(X, dtype=object)
-    numbers = [to_number(cell) for cell in cells.ravel().tolist()]
-    return None if None in numbers else np.array(numbers, dtype=float).reshape(cells.shape)
+    numbers = [[to_number(cell) for cell in column] for column in cells_of(X)]
+    return None if any(None in column for column in numbers) else np.ascontiguousarray(np.array(numbers, dtype=float).T)
 
 
 def explain_dense(X) -> DataError:
