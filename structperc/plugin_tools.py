@@ -3,7 +3,7 @@
 Provisional: it may change in any minor version.
 
 Wrong options in one error: `OptionErrors`. What parts can do: `is_additive`, `is_constrained`, `is_ordered`. Labels and gold outputs:
-`class_weights`, `as_label_array`, `refuse_continuous`, `LabelCodes`, `find_labels`, `ordered_categories`,
+`class_weights`, `as_label_array`, `refuse_continuous`, `LabelCodes`, `codes_of`, `plain_labels`, `find_labels`, `ordered_categories`,
 `is_listed`, `is_missing`, `is_nested`, `encode_nested`, `find_ends`, `interval_labels`,
 `read_intervals`, `warn_of_open_ends`, `read_grades`. What a solver in Python returns: `as_structure`. Losses: `check_costs`,
 `refuse_matrix`. Rules: `refuse_weights`, `check_whole_steps`. Readers: `read`, `read_alone`, `key_values`, `key_text`, `key_note`,
@@ -23,11 +23,13 @@ from structperc.basics.errors import OptionErrors
 from structperc.basics.labels import (
     LabelCodes,
     as_label_array,
+    codes_of,
     find_labels,
     is_listed,
     is_missing,
     is_nested,
     ordered_categories,
+    plain_labels,
     refuse_continuous,
 )  # fmt: skip
 from structperc.basics.plain_arrays import table_width
@@ -66,13 +68,13 @@ __all__ = [
     "COLLINS", "CONVERGED", "EARLY_STOPPED", "INTERRUPTED", "LATENT_PERCEPTRON", "MAX_EPOCHS", "STALLED", "YU_JOACHIMS", "Dependence",
     "LabelCodes", "OptionErrors", "adapted", "as_examples", "as_label_array", "as_sentences", "as_structure", "available_cores",
     "check_costs", "check_parts",
-    "check_same", "check_search", "check_starts", "check_whole_steps", "class_weights", "compared", "cumulative_log_probabilities",
+    "check_same", "check_search", "check_starts", "check_whole_steps", "class_weights", "codes_of", "compared",
+    "cumulative_log_probabilities",
     "default_template", "encode_nested", "engine_options", "find_ends", "find_labels", "generator", "has_typed_columns",
     "install_model", "interval_labels", "is_additive", "is_constrained", "is_listed", "is_missing", "is_nested", "is_ordered",
     "key_note", "key_text", "key_values", "learn_table", "map_in_threads", "names_of", "of_keys", "one_hot_groups", "options_alone",
-    "ordered_categories",
-    "overrides", "raise_interruption", "read", "read_alone", "read_array", "read_grades", "read_intervals", "refuse_continuous",
-    "refuse_matrix",
-    "refuse_not_finite", "refuse_weights", "retry_on_interrupt", "sample_weights", "separating", "substate", "table_width",
-    "take_interruption", "to_dense", "undetermined", "variance_on_one_scale", "warn_of_open_ends",
+    "ordered_categories", "overrides", "plain_labels", "raise_interruption", "read", "read_alone", "read_array", "read_grades",
+    "read_intervals", "refuse_continuous", "refuse_matrix", "refuse_not_finite", "refuse_weights", "retry_on_interrupt", "sample_weights",
+    "separating", "substate", "table_width", "take_interruption", "to_dense", "undetermined", "variance_on_one_scale",
+    "warn_of_open_ends",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ from structperc.core.outputs cimport Outputs
 from structperc.errors import DataError, PluginError, shortened
 from structperc.components import Structures
 from structperc.pictures import Display
-from structperc.plugin_tools import LabelCodes, encode_nested, find_labels, is_listed
+from structperc.plugin_tools import LabelCodes, encode_nested, find_labels, is_listed, plain_labels
 from structperc.core.rows cimport Example
 from structperc.metrics import token_measures
 from structperc.solvers import PairwiseModel
@@ -53,7 +53,7 @@ cdef class GraphOutputs(Outputs):
     cdef readonly object labels, pairs
     cdef readonly Py_ssize_t n_tags             # how many labels there are
     cdef readonly Py_ssize_t width              # atoms of a row
-    cdef object codes, inference, most_nodes
+    cdef object codes, names, inference, most_nodes
     cdef int[:, ::1] kind                       # of a pair of labels: its number behind those of the labels; -1: no atom
 
     def __cinit__(self, *args, **kwargs):
@@ -67,7 +67,7 @@ cdef class GraphOutputs(Outputs):
         if classes is None:
             y = list(self.labels_in(y))
         self.labels = find_labels(y, classes, ordered=False)
-        self.n_tags, self.codes = len(self.labels), LabelCodes(self.labels)
+        self.n_tags, self.codes, self.names = len(self.labels), LabelCodes(self.labels), plain_labels(self.labels)
         self.kind = kinds_of_pairs(self.n_tags, self.pairs)
         self.width = self.n_tags + np.asarray(self.kind).max() + 1
         return self.labels
@@ -121,7 +121,9 @@ cdef class GraphOutputs(Outputs):
             raise PluginError(f"{shortened(y)} is no labelling of graph {x.index}: expected {n} ints from 1 to {self.n_tags}.")
 
     def decode(self, y, Example x):
-        return self.shaped(self.labels[np.asarray(y, dtype=np.intp) - 1], x)
+        if x.keys[0, 2]:
+            return self.shaped(self.labels[np.asarray(y, dtype=np.intp) - 1], x)
+        return [self.names[k - 1] for k in y]
 
     def shaped(self, values, Example x):
         """Values of the nodes as users see them: of an image an array (height, width, ...), else a list."""

@@ -19,7 +19,7 @@ from structperc.core.structures cimport Structures
 from structperc.components import SecondStage
 from structperc.errors import DataError, OptionError, PluginError, UnusedOption, shortened
 from structperc.pictures import ArcChoices, Arcs, Display, token_texts
-from structperc.plugin_tools import find_labels, is_listed, is_missing, read_array
+from structperc.plugin_tools import codes_of, find_labels, is_listed, is_missing, plain_labels, read_array
 from structperc.solvers.arborescences cimport INTERRUPTED, arborescence_work, max_arborescence_c, refusal
 from structperc.solvers.arborescences cimport arborescence_marginals_c, arborescence_marginals_work
 from structperc.solvers.projective cimport projective_marginals_c, projective_refusal, projective_tree_c, projective_work
@@ -128,8 +128,8 @@ cdef class TreeOutputs(Outputs):
                 raise DataError(f"the labels of arcs in y are of several types: {shortened(labels)}; expected texts.") from None
         if classes is not None:
             self.labels = find_labels(None, classes, ordered=False)
-            self.names = self.labels.tolist()
-            self.n_tags, self.code_of = len(self.names), {label: k for k, label in enumerate(self.names)}
+            self.names = plain_labels(self.labels)
+            self.n_tags, self.code_of = len(self.names), codes_of(self.labels)
         self.atoms = layout_of(len(self.names), self.joint, self.order)
         return self.labels
 

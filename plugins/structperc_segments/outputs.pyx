@@ -12,7 +12,7 @@ from structperc.core.structures cimport Structures
 from structperc.errors import DataError, PluginError, shortened
 from structperc.metrics import tag_scheme, tags, token_measures
 from structperc.pictures import Choices, Display, Spans, token_texts
-from structperc.plugin_tools import find_labels, is_listed, read_array
+from structperc.plugin_tools import codes_of, find_labels, is_listed, plain_labels, read_array
 from structperc.solvers.segments cimport Lattice, refusal
 from structperc_segments.solver cimport OPEN, OPEN_BEGIN, Atoms, Search
 from structperc_segments.forms import has_open_parts, is_tagged, segments_of
@@ -60,9 +60,9 @@ cdef class SegmentOutputs(Outputs):
         if is_listed(classes) and len(classes) == 0:
             raise DataError("y has no segment, so there is nothing to learn; name the labels with classes=[...].")
         self.labels = find_labels(None, classes, ordered=False, fewest=1)
-        self.names = [OUTSIDE] * bool(self.outside) + self.labels.tolist()
-        self.code_of = {label: k for k, label in enumerate(self.names)}
-        if len(self.code_of) < len(self.names):
+        self.names = [OUTSIDE] * bool(self.outside) + plain_labels(self.labels)
+        self.code_of = codes_of(self.labels, bool(self.outside))
+        if self.outside and self.code_of.setdefault(OUTSIDE, 0):
             raise DataError(f"the label {OUTSIDE!r} is that of tokens outside of segments; name segments otherwise, or pass outside=False.")
         self.atoms = Atoms(len(self.names), self.outside, self.places, self.described)
         self.atoms.limit([self.max_length or 1] * len(self.names))

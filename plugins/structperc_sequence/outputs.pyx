@@ -7,7 +7,7 @@ import numpy as np
 from structperc.core.outputs cimport Outputs, RestrictedOutputs
 from structperc.errors import DataError, PluginError, shortened
 from structperc.pictures import Choices, Display, Spans, token_texts
-from structperc.plugin_tools import encode_nested, find_labels, is_listed, is_missing, is_nested, overrides, LabelCodes
+from structperc.plugin_tools import encode_nested, find_labels, is_listed, is_missing, is_nested, overrides, plain_labels, LabelCodes
 from structperc.core.rows cimport Example, Rows
 from structperc.core.structures cimport Structures
 from structperc.metrics import tag_scheme, token_measures
@@ -27,7 +27,7 @@ cdef class ChainOutputs(RestrictedOutputs):
     cdef readonly Py_ssize_t n_tags             # how many labels there are
     cdef readonly bint has_start, has_end
     cdef readonly object labels, constraints
-    cdef object forbidden, required, codes, names
+    cdef object forbidden, required, codes, names, named
     cdef dict code_of                           # 0 of None
     cdef Viterbi completion
 
@@ -41,7 +41,8 @@ cdef class ChainOutputs(RestrictedOutputs):
         self.labels = find_labels(y, classes, ordered=False)
         self.n_tags = len(self.labels)
         self.codes = LabelCodes(self.labels)
-        self.names = self.labels.tolist()
+        self.names = plain_labels(self.labels)
+        self.named = np.fromiter(self.names, dtype=object)
         self.code_of = {**self.codes.code_of, None: 0}
         self.constraints = read_constraints(self.names, self.forbidden, self.required)
         self.completion = Viterbi(self.n_tags, self.has_start, self.has_end, self.constraints)
@@ -149,7 +150,7 @@ cdef class ChainOutputs(RestrictedOutputs):
         if overrides(self, "decode") or not isinstance(structures, Structures):
             return Outputs.decode_all(self, structures, rows, features, examples)
         decoded = np.empty(len(structures), dtype=object)
-        flat = self.labels[structures.values - 1].tolist()
+        flat = self.named[structures.values - 1].tolist()
         ends = structures.offsets.tolist()
         for i in range(len(decoded)):
             decoded[i] = flat[ends[i]:ends[i + 1]]

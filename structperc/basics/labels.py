@@ -12,7 +12,8 @@ import numpy as np
 from structperc.basics.errors import DataError, did_you_mean, shortened, unreadable
 
 LARGEST = np.iinfo(np.intp).max
-TIMES = {datetime.date: "M8[us]", datetime.timedelta: "m8[us]", np.datetime64: "M8", np.timedelta64: "m8"}      # objects, and their dtype
+TIMES = {datetime.date: "M8", datetime.timedelta: "m8[us]", np.datetime64: "M8", np.timedelta64: "m8"}         # objects, and their dtype
+UNITS = "D", "h", "m", "s", "ms", "us", "ns"
 
 
 def as_label_array(y, name="y", expected="one label per example"):
@@ -194,6 +195,53 @@ def label_list(labels) -> list:
     """An array of labels as a list that is read as the same labels: of plain values, or of numpy's where these become others, as times."""
     values = labels.tolist()
     return values if np.asarray(values).dtype.kind == labels.dtype.kind else list(labels)
+
+
+def plain_labels(labels) -> list:
+    """An array of labels as a list of values of Python, or of NumPy's times where Python has none of their unit.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (r,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.plugin_tools import plain_labels
+    >>> plain_labels(np.array(["a", "b"]))
+    ['a', 'b']
+    """
+    values = labels.tolist()
+    return list(labels) if labels.dtype.kind in "mM" and values and isinstance(values[0], int) else values
+
+
+def codes_of(labels, first=0) -> dict:
+    """The number of each label, for lookups by value: a date also as values of `datetime` and in other units of NumPy.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (r,)
+    first : int, default 0
+        The number of the first label.
+
+    Examples
+    --------
+    >>> import datetime
+    >>> import numpy as np
+    >>> from structperc.plugin_tools import codes_of
+    >>> codes_of(np.array(["2026-01-31", "2026-02-28"], dtype="M8[ns]"))[datetime.date(2026, 2, 28)]
+    1
+    """
+    if labels.dtype.kind not in "mM":
+        return {label: k for k, label in enumerate(labels.tolist(), first)}
+    return {value: k for k, label in enumerate(labels, first) for value in spellings(label)}
+
+
+def spellings(time) -> list:
+    """A date or duration of NumPy in every unit that does not round it, and as values of `datetime`."""
+    kind = time.dtype.kind
+    exact = [other for unit in UNITS if (other := time.astype(f"{kind}8[{unit}]")) == time]
+    return [time, *exact, *(other.item() for other in exact if not isinstance(other.item(), int))]
 
 
 def in_unit_of(labels, values):
@@ -542,7 +590,7 @@ class LabelCodes:
     def __init__(self, labels):
         self.labels = labels = np.asarray(labels)
         self.of_code = np.concatenate([labels[:1], labels])         # code 0 is none
-        self.code_of = {v: k for k, v in enumerate(labels.tolist(), start=1)}
+        self.code_of = codes_of(labels, 1)
         self.table, self.order_is_unknown = None, False
         if labels.dtype.kind in "iub":
             low, high = int(labels.min()), int(labels.max())
@@ -586,7 +634,8 @@ class LabelCodes:
         """Codes by sorted search, 0 for unknown labels; any label type."""
         try:
             distinct, where = np.unique(values, return_inverse=True)
-            codes = np.array([self.code_of.get(v, 0) for v in distinct.tolist()], dtype=np.intc)
+            found = list(distinct) if distinct.dtype.kind in "mM" else distinct.tolist()
+            codes = np.array([self.code_of.get(v, 0) for v in found], dtype=np.intc)
             return codes[where.reshape(-1)] if len(distinct) else np.zeros(0, dtype=np.intc)
         except TypeError:
             refuse_unhashable(values, "y")
@@ -609,7 +658,7 @@ class LabelCodes:
         """
         label = plain(label)
         names = [str(v) for v in self.labels.tolist()]
-        listing = ", ".join(map(repr, self.labels[:8].tolist())) + (", ..." if len(names) > 8 else "")
+        listing = ", ".join(map(repr, plain_labels(self.labels[:8]))) + (", ..." if len(names) > 8 else "")
         hint = did_you_mean(label, names) if isinstance(label, str) else ""
         if type(label) is int and 0 <= label < len(names):
             fixed = NUMBERED.format("texts" if all(isinstance(v, str) for v in self.labels.tolist()) else "other labels")

@@ -33,7 +33,7 @@ def columns_of(engine, arguments, table, estimator=None) -> dict:
     model = engine.model_
     rows = model.read(table.X, table.offsets)
     predicted = row_answers(engine, engine.predict_rows(rows), table.offsets)
-    columns = {**table.kept, "prediction": predicted}
+    columns = {"prediction": predicted}
     single = bool(engine.parts_.outputs.n_labels)       # one label for each example
     if arguments.interval:
         columns |= dict(zip(("lowest", "highest"), estimator.predict_interval(table.X).T.tolist(), strict=True))
@@ -50,13 +50,14 @@ def columns_of(engine, arguments, table, estimator=None) -> dict:
         columns |= of_labels("probability", engine, model.probabilities(rows))
     elif arguments.probabilities:
         columns |= of_rows("probability", rows, model.marginals(rows, "sum"))
-    return columns
+    refuse_twice([*table.kept, *columns])
+    return {**table.kept, **columns}
 
 
 def of_sets(engine, rows, sets, single) -> dict:
     """A column for each label: 1 in the set, 0 outside. Or one column: 2 for rows that all outputs of the set have, 1 for some."""
     if single:
-        return {f"set {label}": [int(label in one) for one in sets] for label in engine.classes_.tolist()}
+        return of_labels("set", engine, np.array([[int(label in one) for label in engine.classes_.tolist()] for one in sets]))
     states = [np.reshape(one.states, -1) for one in sets]
     if [len(one) for one in states] != rows.sizes().tolist():
         raise OptionError("the sets of this problem are no number for each row. Leave --sets out, and use StructureConformal.predict in "
@@ -82,7 +83,11 @@ def sets_of_tokens(engine, estimator, X) -> list:
 
 def of_labels(what, engine, values) -> dict:
     """A column for each label."""
-    return {f"{what} {label}": column.tolist() for label, column in zip(engine.classes_.tolist(), values.T, strict=True)}
+    names = [f"{what} {label}" for label in engine.classes_.tolist()]
+    if len(set(names)) < len(names):
+        raise OptionError(f"two labels have one text, so two columns would be {next(name for name in names if names.count(name) > 1)!r}. "
+                          f"Leave the flag out, and use structperc.Engine in Python.")
+    return dict(zip(names, values.T.tolist(), strict=True))
 
 
 def of_rows(what, rows, values) -> dict:
@@ -97,10 +102,15 @@ def of_rows(what, rows, values) -> dict:
 def kept(arguments) -> tuple:
     """The columns that --keep names."""
     names = [name.strip() for text in arguments.keep for name in next(csv.reader([text], skipinitialspace=True), [])]
-    again = next((name for name in names if names.count(name) > 1 or name == "prediction"), None)
-    if again is not None:
-        raise OptionError(f"--keep {again!r}: the output would have two columns of this name; leave one out.")
+    refuse_twice([*names, "prediction"])
     return tuple(names)
+
+
+def refuse_twice(names) -> None:
+    """Raises an error for a column of the data that has the name of another one of the output."""
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise OptionError(f"--keep {twice!r}: the output would have two columns of this name; leave one out.")
 
 
 def refuse_columns(arguments, what) -> None:

@@ -78,6 +78,23 @@ def test_columns_that_cannot_be_kept(fitted, run, arguments, message):
     assert (code, out) == (2, "") and re.search(message, err)
 
 
+@pytest.mark.parametrize(("name", "flag"), [("margin", "--margin"), ("score 2", "--scores"), ("probability 3", "--probabilities")])
+def test_a_column_of_the_data_is_not_overwritten(fitted, data, run, name, flag):
+    """It was in the output, with what the flag adds."""
+    data.assign(**{name: "kept"}).to_csv("named.csv", index=False)
+    code, out, err = run("predict", "m", "named.csv", "--keep", f"key,{name}", flag)
+    assert (code, out) == (2, "") and f"--keep {name!r}: the output would have two columns of this name" in err
+    rows = table(run("predict", "m", "named.csv", "--keep", f"key,{name}")[1])
+    assert [row[name] for row in rows] == ["kept"] * 60
+
+
+def test_labels_of_one_text_have_no_two_columns(data, run):
+    X, y = data[["a", "b"]], [1 if level == 1 else "1" for level in data["level"]]
+    Engine("multiclass", classes=[1, "1"]).fit(X, y).save("m")
+    code, out, err = run("predict", "m", "data.csv", "--scores")
+    assert (code, out) == (2, "") and "two labels have one text, so two columns would be 'score 1'" in err
+
+
 def test_tokens_keep_their_cells(data, run):
     Path("t.txt").write_text("The DT\ncat NN\n\nA DT\ndog NN\n")
     assert run("fit", "sequence", "t.txt", "--columns", "word,tag", "--model", "t")[0] == 0

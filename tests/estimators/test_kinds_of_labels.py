@@ -76,7 +76,7 @@ def test_real_numbers_and_labels_without_an_order_are_refused_alike(name):
 def test_labels_stay_what_they_are(name, kind):
     labels = {**ORDERED, **NAMED}[kind]
     model = MODELS[name](**({"classes": list(labels)} if kind in NAMED else {})).fit(X, labels[RANKS])
-    known = np.asarray(labels).astype({"dates": "M8[us]", "objects": "M8[ns]"}.get(kind, np.asarray(labels).dtype))
+    known = np.asarray(labels).astype({"dates": "M8[D]", "objects": "M8[ns]"}.get(kind, np.asarray(labels).dtype))
     assert same(model.levels_, known) and model.levels_.dtype.kind == known.dtype.kind
     answers = model.predict(X)
     assert {*map(repr, answers.tolist())} <= {*map(repr, known.tolist())} and answers.dtype.kind == known.dtype.kind

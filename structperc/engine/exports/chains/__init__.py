@@ -6,6 +6,7 @@ import attrs
 import numpy as np
 
 from structperc.basics.errors import PluginError
+from structperc.basics.labels import codes_of
 from structperc.core.argmax import Argmax
 from structperc.core.rows import Rows
 from structperc.core.weights import has_vector
@@ -176,7 +177,7 @@ def check_answers(engine, read, X, allowance, tokens, transitions, start, end) -
         return
     rows = [np.arange(place.start, place.stop) for place in places]
     predicted = engine.model_.predict(read(X[np.concatenate(rows)], np.cumsum([0, *map(len, rows)])))
-    code_of = {label: code for code, label in enumerate(engine.classes_.tolist())}
+    code_of = codes_of(engine.classes_)
     score = np.full(len(places), -np.inf)
     for i, (place, labels) in enumerate(zip(places, predicted, strict=True)):
         codes = np.array([code_of.get(label, -1) for label in labels])
