@@ -198,7 +198,7 @@ def label_list(labels) -> list:
 
 
 def plain_labels(labels) -> list:
-    """An array of labels as a list of values of Python, or of NumPy's times where Python has none of their unit.
+    """An array of labels as a list of values of Python. Times stay NumPy's if Python has none of their unit.
 
     Parameters
     ----------
