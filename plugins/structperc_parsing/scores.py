@@ -36,12 +36,17 @@ def attachment_scores(y_true, y_pred) -> dict:
     >>> attachment_scores([[(2, "nsubj"), (0, "root")]], [[(2, "nsubj:pass"), (0, "root")]])
     {'UAS': 1.0, 'LAS': 1.0, 'LAS with subtypes': 0.5, 'whole trees': 0.0}
     """
-    both = {name: listed_trees(y, name) for name, y in (("y_true", y_true), ("y_pred", y_pred))}
-    if list(map(len, both["y_true"])) != list(map(len, both["y_pred"])):
+    return scores_of(y_true, y_pred, "y_true")
+
+
+def scores_of(y_true, y_pred, name) -> dict:
+    """As `attachment_scores`, where users pass the right trees by another name."""
+    both = {one: listed_trees(y, one) for one, y in ((name, y_true), ("y_pred", y_pred))}
+    if list(map(len, both[name])) != list(map(len, both["y_pred"])):
         raise DataError("the right and the predicted trees have different numbers of words; pass trees of the same sentences.")
-    is_labelled = any(isinstance(arc, (tuple, list)) for tree in both["y_true"] for arc in tree)
-    trees = [[[entry(arc, is_labelled, len(tree), f"{name}[{i}][{j}]") for j, arc in enumerate(tree)] for i, tree in enumerate(y)]
-             for name, y in both.items()]
+    is_labelled = any(isinstance(arc, (tuple, list)) for tree in both[name] for arc in tree)
+    trees = [[[entry(arc, is_labelled, len(tree), f"{one}[{i}][{j}]") for j, arc in enumerate(tree)] for i, tree in enumerate(y)]
+             for one, y in both.items()]
     pairs = [pair for right, predicted in zip(*trees, strict=True) for pair in zip(right, predicted, strict=True)]
     n = max(len(pairs), 1)
     scores = {"UAS": sum(right[0] == predicted[0] for right, predicted in pairs) / n}

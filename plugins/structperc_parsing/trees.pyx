@@ -29,7 +29,7 @@ from structperc_parsing.atoms cimport Layout, count_words, first_label, first_si
 from structperc_parsing.heads import find_circle, find_crossing, has_no_head, is_gap, is_labelled, lifted, no_head, no_label, no_tree
 from structperc_parsing.heads import refuse_gaps, refuse_no_tree
 from structperc_parsing.labelled_trees import k_best_labelled
-from structperc_parsing.scores import attachment_scores
+from structperc_parsing.scores import scores_of
 
 
 MOST_LISTED = 10**7             # lists of heads and labels that are looked through for trees
@@ -280,7 +280,7 @@ cdef class TreeOutputs(Outputs):
         return [(code // self.n_tags, self.names[code % self.n_tags]) for code in y]
 
     def measures(self, y_true, y_pred):
-        scores = attachment_scores(y_true, y_pred)
+        scores = scores_of(y_true, y_pred, "y")
         for i, tree in enumerate(y_true):           # whose labels the model need not know
             refuse_no_tree(i, [int(arc[0] if isinstance(arc, (tuple, list)) else arc) for arc in tree], self.one_root)
         return scores
