@@ -17,7 +17,7 @@ UNITS = "D", "h", "m", "s", "ms", "us", "ns"
 
 
 def as_label_array(y, name="y", expected="one label per example"):
-    """y as a one-dimensional array of labels. Labels of several types in a list keep their types.
+    """y as a one-dimensional array of labels. Labels of several types in a list keep their types. Returns an ndarray of shape (n,).
     Raises `DataError` if y is no list of labels.
 
     Parameters
@@ -186,6 +186,11 @@ def is_missing(value) -> bool:
         return True
 
 
+def is_real(value) -> bool:
+    """Whether a value is a real number or a truth value. NumPy has durations among its whole numbers; they are none."""
+    return isinstance(value, (int, float, np.integer, np.floating, np.bool_)) and not isinstance(value, np.timedelta64)
+
+
 def plain(value):
     """As the user would write it."""
     return value.item() if isinstance(value, np.generic) else value
@@ -198,7 +203,7 @@ def label_list(labels) -> list:
 
 
 def plain_labels(labels) -> list:
-    """An array of labels as a list of values of Python. Times stay NumPy's if Python has none of their unit.
+    """The labels of an array as values of Python. Times stay NumPy's if Python has none of their unit. Returns a list.
 
     Parameters
     ----------
@@ -216,7 +221,7 @@ def plain_labels(labels) -> list:
 
 
 def codes_of(labels, first=0) -> dict:
-    """The number of each label, for lookups by value: a date also as values of `datetime` and in other units of NumPy.
+    """The number of each label, for lookups by value: a date also as values of `datetime` and in other units of NumPy. Returns a dict.
 
     Parameters
     ----------
@@ -546,7 +551,7 @@ LEARNED = "Labels are fixed at the first fit or partial_fit; name all of them wi
 def order_is_unknown(y, classes, labels) -> bool:
     """Whether labels are in the order of texts because neither `classes` nor an ordered categorical names another."""
     return (classes is None and labels.dtype.kind in "USO" and ordered_categories(y) is None
-            and not all(isinstance(v, (int, float, np.number)) for v in labels.tolist()))
+            and not all(map(is_real, labels.tolist())))
 
 
 def unknown_order(labels) -> DataError:

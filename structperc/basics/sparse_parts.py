@@ -63,8 +63,11 @@ def check_within(name, part, at, size, starts=None, across="column") -> None:
 
 
 def to_csr(X, name="X"):
-    """The CSR matrix of a sparse one, once its parts have been checked: the same object when it is one already."""
+    """The CSR matrix of a sparse one, once its parts have been checked: the same object if it is one without unused entries."""
     refuse_damaged(X, name)
+    if X.format == "csr" and len(X.indices) > X.indptr[-1]:
+        n = X.indptr[-1]                # SciPy chooses columns of all entries, used or not, and has room for those in use
+        return type(X)((X.data[:n], X.indices[:n], X.indptr), shape=X.shape)
     try:
         return X.tocsr()
     except (TypeError, ValueError, IndexError, OverflowError) as error:

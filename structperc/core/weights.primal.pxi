@@ -154,6 +154,7 @@ cdef class PrimalWeights(Weights):
         return mean
 
     def averaged(self):
+        self._refuse_unstarted()
         return self.mean_on(None)
 
     cdef averaged_on(self, Rows rows):
@@ -212,7 +213,9 @@ cdef class PrimalWeights(Weights):
         self._table()[where] = other._values(where)
 
     def assign(self, vector, n_visited):
+        self._refuse_unstarted()
         cdef Averaging *a = &self.averaging
+        cdef Py_ssize_t visits = n_visited
         rows, width = self.features.n_weight_rows, self.features.row_width
         values = np.asarray(vector, dtype=float)
         if values.shape != (rows * width,):
@@ -220,7 +223,7 @@ cdef class PrimalWeights(Weights):
         np.asarray(self.buffer)[:] = 0
         values = self.rows.by_position(values.reshape(rows, width))
         self._table()[:, :width] = values
-        a.scale, a.scale_sum, a.n_visited = 1, n_visited, n_visited
+        a.scale, a.scale_sum, a.n_visited = 1, visits, visits
         self._final = self._mean = None
 
     def rescaling(self, shift, spread):
@@ -298,6 +301,8 @@ cdef class PrimalWeights(Weights):
 
     def is_finite(self):
         """Whether all weights are finite; a quarter of a nanosecond each."""
+        if self.features is None:
+            self._refuse_unstarted()
         cdef Py_ssize_t j, n = self.rows.n_used() * self.p.pitch
         cdef double a = 0, b = 0, c = 0, d = 0
         for j in range(0, n - 3, 4):

@@ -369,8 +369,11 @@ def fits(gold, predicted) -> bool:
 
 
 def same(one, other) -> bool:
-    """Whether two outputs are the same, lists or single labels."""
-    return bool(np.array_equal(np.asarray(one, dtype=object), np.asarray(other, dtype=object)))
+    """Whether two outputs are the same, lists or single labels; not if NumPy cannot compare them."""
+    try:
+        return bool(np.array_equal(np.asarray(one, dtype=object), np.asarray(other, dtype=object)))
+    except (TypeError, ValueError):
+        return False
 
 
 def by_example(outputs, rows, y):

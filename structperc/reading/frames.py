@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from structperc.basics.errors import DataError
-from structperc.basics.labels import has_half_pair, is_missing
+from structperc.basics.labels import has_half_pair, is_missing, is_real
 from structperc.extras import require
 from structperc.reading.cells import EXACT
 from structperc.reading.other_libraries import as_table
@@ -99,7 +99,7 @@ def read_column(narwhals, name, series) -> Column:
 def read_cells(name, cells) -> Column:
     """A column of Python objects: numbers, dates or durations where all are, else text."""
     present = [cell for cell in cells if not is_missing(cell)]
-    if present and all(isinstance(cell, (bool, int, float, np.number, np.bool_)) for cell in present):
+    if present and all(map(is_real, present)):
         values = np.array([np.nan if is_missing(cell) else cell for cell in cells], dtype=np.float64)
         exact = not all(isinstance(cell, (bool, np.bool_)) for cell in present) and not (np.abs(values) >= EXACT).any()
         return Column(name, "number", values, entries=None if exact else cells)

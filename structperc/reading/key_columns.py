@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from structperc.basics.errors import DataError, shortened
-from structperc.basics.labels import is_missing
+from structperc.basics.labels import is_missing, is_real
 from structperc.extras import require
 from structperc.reading.cells import EXACT
 from structperc.reading.frames import is_frame
@@ -168,7 +168,7 @@ def refuse_unusable(column, name) -> None:
 def is_hashable(cell) -> bool:
     try:
         hash(cell)
-    except TypeError:
+    except (TypeError, ValueError):         # ValueError: a duration without a unit
         return False
     return True
 
@@ -176,8 +176,7 @@ def is_hashable(cell) -> bool:
 def exact(column):
     """A column as float64 if this holds all its values, else None."""
     if column.dtype.kind == "O":
-        if not all(isinstance(cell, (int, float, np.number, np.bool_)) and abs(cell) < EXACT and cell == float(cell)
-                   for cell in column.tolist()):
+        if not all(is_real(cell) and abs(cell) < EXACT and cell == float(cell) for cell in column.tolist()):
             return None
     elif column.dtype.kind not in "iufb" or column.dtype.kind in "iu" and len(column) and not (
             -EXACT < int(column.min()) and int(column.max()) < EXACT):
@@ -190,7 +189,7 @@ def rank(key) -> tuple:
     """What keys are sorted by: numbers and texts of numbers by their values, before dates, texts and others, each kind apart."""
     if isinstance(key, str):
         return (0, "", Decimal(key), key) if WRITTEN.fullmatch(key) else (2, "", key, key)
-    if isinstance(key, (int, float, np.number, np.bool_)):
+    if is_real(key):
         return 0, "", Decimal(float(key) if isinstance(key, np.floating) else int(key) if isinstance(key, np.generic) else key), ""
     if isinstance(key, (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)):
         return 1, type(key).__name__, key, ""

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from structperc.basics.errors import DataError, DataTypeError, shortened, unreadable
-from structperc.basics.labels import has_half_pair, is_missing, python_values
+from structperc.basics.labels import has_half_pair, is_missing, is_real, python_values
 from structperc.basics.sparse_parts import is_sparse, refuse_damaged, to_csr
 from structperc.core.rows import Rows, in_any_order, in_place
 from structperc.reading.cells import to_number
@@ -102,7 +102,7 @@ def is_row(x) -> bool:
     """Whether an element of a list is a row of numbers rather than an object."""
     if isinstance(x, np.ndarray):
         return x.ndim == 1 and x.dtype.kind in "fiub"
-    return isinstance(x, (list, tuple)) and all(isinstance(v, (int, float, np.number)) for v in x)
+    return isinstance(x, (list, tuple)) and all(map(is_real, x))
 
 
 def as_examples(X):
@@ -191,6 +191,8 @@ def as_matrix(X) -> np.ndarray:
         if array.dtype not in FLOATS:
             if array.dtype.kind in "mM":
                 raise explain_frame(X) or DataError(f"X has the type {array.dtype}; turn dates and durations into numbers first.")
+            if array.dtype == object and any(map(is_cut, array.ravel())):
+                raise TypeError
             array = array if array.dtype.kind == "c" else array.astype(np.float64)
     except SystemError:
         raise DataError(NO_TEXT) from None
@@ -259,6 +261,9 @@ def explain_dense(X) -> DataError:
                              f"make all rows equally long.")
     for i, row in enumerate(rows):
         for j, value in enumerate(row if lengths[i] >= 0 else [row]):
+            if is_cut(value):
+                return DataTypeError(f"X[{i}, {j}] is {shortened(value)}; expected a real number. Divide a duration by its unit, and pass "
+                                     f"real and imaginary parts as columns.")
             try:
                 float(value)
             except (TypeError, ValueError, OverflowError) as error:
@@ -288,6 +293,11 @@ def refuse_masked(X) -> None:
     if masked is not None and masked.is_masked(X):
         i, j = (*np.argwhere(masked.getmaskarray(X))[0], 0)[:2]
         raise DataError(f"X is masked at row {i}, column {j}; fill masked entries (X.filled) or drop their rows.")
+
+
+def is_cut(cell) -> bool:
+    """Whether NumPy makes a number of a cell by cutting its imaginary part or its unit."""
+    return isinstance(cell, (np.complexfloating, np.timedelta64)) and not is_missing(cell)
 
 
 def refuse_complex(X) -> None:

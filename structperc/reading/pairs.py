@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from structperc.basics.errors import DataError, OptionError, shortened
+from structperc.basics.labels import is_real
 from structperc.basics.saved_state import read_array
 from structperc.reading.keyed import KeyedReader, key_text
 from structperc.reading.matrices import as_examples
@@ -162,7 +163,7 @@ def refuse_odd(rows):
     keys = rows.keys
     odd = (keys < 0) | (keys >= 1 << 31) | (keys != np.floor(keys))
     if rows.values is not None:
-        odd = np.array([[isinstance(key, (int, float, np.number)) for key in row] for row in rows.values], dtype=bool).reshape(keys.shape)
+        odd = np.array([[is_real(key) for key in row] for row in rows.values], dtype=bool).reshape(keys.shape)
     if odd.any():
         row, column = (int(v) for v in np.argwhere(odd)[0])
         key = (keys if rows.values is None else rows.values)[row, column]

@@ -62,7 +62,8 @@ class HighsProgram:
         self.integrality, self.solver, self._warm = integrality, solver, threading.local()
         self.width, self.height = scales(rows, integrality == 0)
         self.matrix = times(self.height, self.width, rows.matrix)
-        self.low, self.high = rows.low * self.height, rows.high * self.height
+        with np.errstate(over="ignore"):        # a bound beyond float64 is none
+            self.low, self.high = rows.low * self.height, rows.high * self.height
         self.lowest, self.highest = lowest / self.width, highest / self.width
 
     @property
@@ -123,9 +124,11 @@ class HighsProgram:
         """The least sum of violations of rows, and the rows that cannot hold together (Farkas). The first n are inequalities."""
         m = len(self.high) - n
         excess, lack = -np.eye(n), np.eye(m)
+        largest = np.finfo(float).max
+        high = np.clip(self.high, -largest, largest)            # scaled bounds may be infinite, which linprog does not take
         cost = np.concatenate([np.zeros(len(upper)), np.ones(n + 2 * m)])
-        least = linprog(cost, A_ub=joined(self.matrix[:n], excess, np.zeros((n, 2 * m))), b_ub=self.high[:n],
-                        A_eq=joined(self.matrix[n:], np.zeros((m, n)), lack, -lack), b_eq=self.high[n:],
+        least = linprog(cost, A_ub=joined(self.matrix[:n], excess, np.zeros((n, 2 * m))), b_ub=high[:n],
+                        A_eq=joined(self.matrix[n:], np.zeros((m, n)), lack, -lack), b_eq=high[n:],
                         bounds=[*zip(self.lowest, upper / self.width, strict=True), *[(0, np.inf)] * (n + 2 * m)], method="highs")
         if least.fun is None or least.fun <= TOLERANCE:
             return least.fun, []

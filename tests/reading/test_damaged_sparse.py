@@ -74,6 +74,22 @@ def test_places_outside_an_array_of_three_dimensions_are_named(axis, value, why)
         Engine("sequence").fit(damaged, [["a"] * 4] * 3)
 
 
+def with_unused_entries(X):
+    """The same CSR matrix with as many entries behind its last row as in its rows."""
+    return changed(csr_array(X), indices=np.tile(csr_array(X).indices, 2), data=np.tile(csr_array(X).data, 2))
+
+
+def test_entries_behind_the_last_row_do_not_count():
+    """SciPy's choice of columns wrote them behind the end of its result, and Python ended at a later free()."""
+    assert np.array_equal(Engine("cusum").fit(with_unused_entries(X), y).coef_, Engine("cusum").fit(csr_array(X), y).coef_)
+    nodes = np.column_stack([np.arange(12) % 3, np.arange(12) % 3, X])
+    labels, offsets = [["a", "b", "a"], ["b", "a", "b"]] * 2, [0, 3, 6, 9, 12]
+    engines = [Engine("graph", epochs=2).fit(form(nodes), labels, offsets=offsets) for form in (with_unused_entries, csr_array, np.asarray)]
+    assert [engine.coef_.tolist() for engine in engines] == [engines[0].coef_.tolist()] * 3
+    assert [engine.predict(with_unused_entries(nodes), offsets=offsets).tolist() for engine in engines] == [
+        engine.predict(nodes, offsets=offsets).tolist() for engine in engines]
+
+
 def wide_places(X):
     """A CSR matrix whose row 7 begins far behind its values."""
     return changed(csr_array(X), indptr=replaced(csr_array(X).indptr, 7, 2**40))

@@ -49,7 +49,7 @@ def hostile_options(random):
     made, engine = attempt(lambda: Engine(**given))
     if not made:
         return False
-    fitted, _ = attempt(engine.fit, kind.X, kind.y, **kind.told, **kind.fitting)
+    fitted, _ = attempt(engine.fit, kind.X, kind.y, also=(FileNotFoundError,), **kind.told, **kind.fitting)         # of vectors
     if fitted:
         attempt(engine.predict, kind.X, **kind.told)
         saved, content = attempt(kinds.dumped, engine)
