@@ -448,7 +448,7 @@ cdef class Viterbi(Argmax):
         cdef double[::1] totals = np.zeros(max(size, 1))
         cdef int[::1] last = np.zeros(max(size, 1), dtype=np.intc)
         if T == 0:
-            return [((), 0.0)][:k]
+            return [((), 0.0)]
         few = LargestFew(size, T, L)
         messages = problem.messages(few)
         few.merge(&messages[T - 1, 0], problem.chain.tokens + (T - 1) * L, problem.chain.end, 1, L, &totals[0], &last[0])

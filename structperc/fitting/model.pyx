@@ -14,7 +14,6 @@ import warnings
 
 import numpy as np
 
-from structperc.basics.arguments import MOST
 from structperc.basics.errors import DataError, OptionError, PluginError, shortened
 from structperc.core.argmax import check_search, has_marginals
 from structperc.core.column_sums cimport ColumnSums
@@ -542,7 +541,6 @@ cdef class Model:
         if not isinstance(k, numbers.Integral) or isinstance(k, (bool, np.timedelta64)) or k < 1:
             raise OptionError(f"k={shortened(k)}; expected a whole number, at least 1.")
         self.refuse_conditional("ranked")
-        k = min(int(k), MOST)
         return ((x, answers.k_best(self.parts, scores, x, k)) for x, scores in self.scores(rows))
 
     def refuse_conditional(self, what):
