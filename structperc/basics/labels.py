@@ -245,7 +245,7 @@ def codes_of(labels, first=0) -> dict:
 def spellings(time) -> list:
     """A date or duration of NumPy in every unit that does not round it, and as values of `datetime`."""
     kind = time.dtype.kind
-    exact = [other for unit in UNITS if (other := time.astype(f"{kind}8[{unit}]")) == time]
+    exact = [other for unit in UNITS if (other := time.astype(f"{kind}8[{unit}]")).astype(time.dtype) == time]      # finer ones overflow
     return [time, *exact, *(other.item() for other in exact if not isinstance(other.item(), int))]
 
 

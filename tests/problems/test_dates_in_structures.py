@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 from plain import Engine
 
+from structperc.errors import DataError
+
 DAYS = np.array(["2026-01-31", "2026-02-28", "2026-03-31"], dtype="M8[D]")
 LABELS = {
     "dates": [day.item() for day in DAYS], "times": [datetime.datetime(2026, 1, 31, hour) for hour in (0, 7, 12)],
@@ -69,3 +71,12 @@ def test_a_date_in_another_unit_is_the_same_label():
     for kind in ("dates", "D", "us", "timestamps"):
         engine.partial_fit(*tokens(LABELS[kind]))
     assert len(engine.classes_) == 3
+
+
+def test_dates_beyond_nanoseconds_are_no_others():
+    """The day 5000-01-01 has no nanoseconds: NumPy makes them those of a moment in 2077."""
+    far = np.array(["2026-01-01", "5000-01-01"], dtype="M8[D]")
+    moment = far[1].astype("M8[ns]")
+    engine = Engine("sequence", epochs=1).fit([np.eye(2)], [[*far]])
+    with pytest.raises(DataError, match="is not one of the labels known so far"):
+        engine.partial_fit([np.eye(2)], [[far[0], moment]])
