@@ -20,7 +20,7 @@ static inline int sp_best_prefix(const double *s, ptrdiff_t n) {
 
 /* The same with ties to the largest; of scores that never rise 1 + the number of those that are not negative. */
 static inline int sp_thresholds_reached(const double *s, ptrdiff_t n) {
-    double sum = 0, largest = 0, last = s[0];
+    double sum = 0, largest = 0, last = n ? s[0] : 0;
     int reached = 0, rises = 0, best = 1;
     for (ptrdiff_t k = 0; k < n; k++) {
         reached += s[k] >= 0;

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_array, csr_array
 
+from structperc.components import PrefixArgmax, Rows, ThresholdArgmax
 from structperc.errors import DataError
 from structperc.solvers import (
     CutGraph,
@@ -256,3 +257,9 @@ def test_finite_scores_whose_sums_overflow_are_refused(name):
         if name not in ("CutGraph",) or wrong != wrong:
             with pytest.raises(DataError):
                 call(wrong)
+
+
+@pytest.mark.parametrize("solver", [PrefixArgmax, ThresholdArgmax])
+def test_one_level_has_no_scores(solver):
+    """Its search read the first score, where there is none."""
+    assert solver(1).argmax(np.zeros(0), Rows(np.zeros((1, 1))).example(0)) == 1
