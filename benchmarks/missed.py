@@ -25,7 +25,7 @@ REASONS = {         # why, by the name of the record and how the goal begins; th
     "doors: Engine: partial_fit": "With columns on one scale, each row changes the scale.",
     "doors: CuSumRank: partial_fit": "With columns on one scale, each row changes the scale. The estimator adds its checks of labels.",
     "doors: pickle": "Options and parts are written by name, as in a model file, so that a later version can read them.",
-    "doors: unpickle": "All of a pickled model is checked when it is read, and its parts are made anew.",
+    "doors: unpickle": "Loading checks the whole model and starts its parts.",
     "doors: structperc predict": "The command imports the readers of tables and all that the model needs.",
     "epoch:": "By 3 %, at one size. The time of a round varies by more.",
     "kernels:": "A value of the RBF kernel takes an exponential beside its dot product. The bits are the same on every machine.",

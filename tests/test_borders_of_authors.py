@@ -57,7 +57,7 @@ class Choice:
 
 
 class Refilled(Two):
-    """Counts in one array, which each call fills anew."""
+    """Each call writes its counts into the same array."""
 
     def start(self, parts, context):
         super().start(parts, context)

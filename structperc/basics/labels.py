@@ -639,8 +639,7 @@ class LabelCodes:
         """Codes by sorted search, 0 for unknown labels; any label type."""
         try:
             distinct, where = np.unique(values, return_inverse=True)
-            found = list(distinct) if distinct.dtype.kind in "mM" else distinct.tolist()
-            codes = np.array([self.code_of.get(v, 0) for v in found], dtype=np.intc)
+            codes = np.array([self.code_of.get(v, 0) for v in plain_labels(distinct)], dtype=np.intc)
             return codes[where.reshape(-1)] if len(distinct) else np.zeros(0, dtype=np.intc)
         except TypeError:
             refuse_unhashable(values, "y")

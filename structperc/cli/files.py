@@ -27,6 +27,7 @@ from structperc.reading.column_faults import ColumnError
 from structperc.reading.table_options import TableOptions
 from structperc.reading.table_reader import Numbers
 
+STANDARD_OUTPUT = "-"
 PART_ROWS = 1 << 16         # examples of a part, at most; a part is also bounded by bytes
 
 
@@ -245,7 +246,7 @@ def check_writable(flag, path, *inputs) -> None:
     """Raises an error for an output path that cannot be written or is an input. It does so before any long computation."""
     target = Path(path).resolve()
     special = target.exists() and not target.is_file() and not target.is_dir()      # a pipe or a device is written to, not replaced
-    if str(path) == "-":
+    if str(path) == STANDARD_OUTPUT:
         problem = "only predict takes - for standard output"
     elif target.is_dir():
         problem = "it is a folder"

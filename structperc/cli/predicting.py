@@ -12,14 +12,12 @@ from structperc.basics.writing import replace_file
 from structperc.cli import answer_columns
 from structperc.cli.column_files import Tokens, reads_columns
 from structperc.cli.commands import Command, path, reading
-from structperc.cli.files import PART_ROWS, check_writable, counted_in, parts_for
+from structperc.cli.files import PART_ROWS, STANDARD_OUTPUT, check_writable, counted_in, parts_for
 from structperc.cli.item_files import reads_items
 from structperc.cli.safe_cells import add_flag, safe_columns
 from structperc.cli.terminal import Shown, say
 from structperc.errors import OptionError
 from structperc.files.tables import write_table
-
-STANDARD_OUTPUT = "-"
 
 
 def predict(arguments) -> int:

@@ -106,7 +106,7 @@ class Columns:
         return values
 
     def of_table(self):
-        """What the codes of a table's columns allow: the levels of a category, positions of an ordered one, whole days from a date."""
+        """Sets bounds by the columns of a table: levels of a category, positions of an ordered category, whole days from a date."""
         for code, at in self.model.parts.reader.input_columns().places():
             if code.kind == "ordinal":
                 self.whole[at], self.low[at], self.high[at] = True, 0, len(code.levels) - 1

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from structperc import Engine
-from structperc.components import Update, Weights
+from structperc.components import Update
 from structperc.errors import PluginError
+from structperc.testing.twins import PlainWeights
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 Y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0) + 1
@@ -34,21 +35,8 @@ class Counting(Update):
         self.n = state["n"]
 
 
-class Plain(Weights):
+class Plain(PlainWeights):
     """A store whose state is the vector that steps change."""
-
-    def start(self, parts, context):
-        super().start(parts, context)
-        self.w = np.zeros(parts.features.n_weights)
-
-    def scores(self, x):
-        return self.features.scores(self.w, x)
-
-    def update(self, x, c):
-        self.features.add(self.w, x, c)
-
-    def vector(self):
-        return self.w
 
     def state(self):
         return {"w": self.w}
