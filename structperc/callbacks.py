@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 
 from structperc import metrics
-from structperc.basics.errors import DataError, MissingExtra, OptionError
+from structperc.basics.errors import DataError, MissingExtra, OptionError, shortened
 from structperc.engine.cards import history_card
 from structperc.engine.checkpoints.files import Checkpoint
 from structperc.extras import require
@@ -498,7 +498,7 @@ class EarlyStopping(HeldOutLoss):
     def __init__(self, X, y=None, patience=3, *, lengths=None, groups=None) -> None:
         super().__init__(X, y, lengths=lengths, groups=groups)
         if isinstance(patience, bool) or not isinstance(patience, (int, np.integer)) or patience < 1:
-            raise OptionError(f"patience={patience!r}; expected a whole number of epochs, at least 1.")
+            raise OptionError(f"patience={shortened(patience)}; expected a whole number of epochs, at least 1.")
         self.patience = patience
 
     @hookimpl

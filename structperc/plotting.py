@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.basics.errors import DataError, NotFittedError
+from structperc.basics.errors import DataError, NotFittedError, shortened
 from structperc.basics.labels import plain
 from structperc.basics.rows_of_numbers import to_dense
 from structperc.core.outputs import is_ordered
@@ -242,7 +242,7 @@ def plot_steps(engine, X, y, steps=6):
     labels, points, y = engine.classes_.tolist(), np.asarray(X, dtype=float), np.asarray(y)
     refuse_other_planes(points, y, labels, engine)
     if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
-        raise DataError(f"steps={steps!r}; expected a whole number of steps to draw, at least 1.")
+        raise DataError(f"steps={shortened(steps)}; expected a whole number of steps to draw, at least 1.")
     scaling = engine.model_.scaling
     points = points if scaling is None else (points - scaling.shift) / scaling.spread
     order = [visit.example for visit in engine.history_] if hasattr(engine, "history_") else list(range(len(points))) * engine.epochs

@@ -347,7 +347,8 @@ def arguments_of(part) -> dict:
         return {"X": part.X, "y": part.y, "offsets": part.offsets, "sample_weight": part.weights}
     if isinstance(part, (tuple, list)) and len(part) == 2:
         return dict(zip(("X", "y"), part, strict=True))
-    raise DataError(f"a part is {type(part).__name__} {part!r:.60}; expected a pair (X, y), a dict of partial_fit's arguments, or a Table.")
+    raise DataError(f"a part is {type(part).__name__} {shortened(part)}; expected a pair (X, y), a dict of partial_fit's arguments, "
+                    f"or a Table.")
 
 
 class Slices(Sequence):
@@ -384,7 +385,7 @@ class Slices(Sequence):
             X = to_csr(X)           # other formats have no slices of rows, COO none before SciPy 1.16
         self.data, self.rows = {"X": X, "y": y, **{name: value for name, value in further.items() if value is not None}}, rows
         if isinstance(rows, bool) or not isinstance(rows, (int, np.integer)) or rows < 1:
-            raise DataError(f"rows is {rows!r}; expected a whole number from 1 on.")
+            raise DataError(f"rows is {shortened(rows)}; expected a whole number from 1 on.")
         sizes = {name: count_rows(value) for name, value in self.data.items()}
         self.n_rows = sizes["X"]
         for name, size in sizes.items():

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, has_fit_parameter, validate_data
 
-from structperc.errors import DataError, OptionError
+from structperc.errors import DataError, OptionError, shortened
 from structperc.plugin_tools import (
     LabelCodes,
     as_examples,
@@ -267,5 +267,6 @@ def ranks_predicted(ranker, X, n_ranks):
     answers = np.asarray(ranker.predict(X))
     ranks = answers.astype(np.intc)
     if ranks.shape != (X.shape[0],) or (ranks != answers).any() or not 1 <= ranks.min() <= ranks.max() <= n_ranks:
-        raise DataError(f"{type(ranker).__name__}.predict returned {answers!r:.80}; expected one rank from 1 to {n_ranks} for each row.")
+        raise DataError(f"{type(ranker).__name__}.predict returned {shortened(answers)}; expected one rank from 1 to {n_ranks} "
+                        f"for each row.")
     return ranks

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.errors import DataError, OptionError
+from structperc.errors import DataError, OptionError, shortened
 from structperc.plugin_tools import check_costs, refuse_matrix
 
 __all__ = ["check_v_shape", "cost_matrix", "ranks_of_answers", "reduce_costs", "reverse_costs", "threshold_answers"]
@@ -49,7 +49,7 @@ def cost_matrix(cost, n_ranks):
     """
     if isinstance(cost, str):
         if cost not in NAMED:
-            raise OptionError(f"cost={cost!r}; expected one of {', '.join(map(repr, NAMED))}, or a matrix of costs.")
+            raise OptionError(f"cost={shortened(cost)}; expected one of {', '.join(map(repr, NAMED))}, or a matrix of costs.")
         ranks = np.arange(n_ranks, dtype=float)
         return NAMED[cost](ranks - ranks[:, None])
     matrix = check_costs(cost, "cost")

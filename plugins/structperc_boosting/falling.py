@@ -6,7 +6,7 @@ import inspect
 
 import numpy as np
 
-from structperc.errors import OptionError
+from structperc.errors import OptionError, shortened
 
 SIZES = {"max_depth", "max_leaf_nodes", "num_leaves", "depth"}          # parameters that limit trees, of four libraries
 CONSTRAINTS = ("monotonic_cst", "monotone_constraints", "monotone_constraint", "mc")        # the last two are LightGBM's other names
@@ -31,7 +31,7 @@ def fall_with_k(estimator, n_columns, k_name=None) -> None:
         by_name = k_name is not None and not any(isinstance(key, (int, np.integer)) for key in value)
         constraints = {**value, k_name if by_name else n_columns: -1}
     elif isinstance(value, str) or value is not None and np.shape(value) != (n_columns,):
-        raise OptionError(f"{name}={value!r:.60} of {type(estimator).__name__}; give -1, 0 or 1 for the {n_columns} columns of "
+        raise OptionError(f"{name}={shortened(value)} of {type(estimator).__name__}; give -1, 0 or 1 for the {n_columns} columns of "
                           f"X in a list. falling=True adds that of k.")
     else:
         constraints = [*([0] * n_columns if value is None else value), -1]

@@ -21,7 +21,7 @@ from sklearn.base import ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
-from structperc.errors import DataError, OptionError
+from structperc.errors import DataError, OptionError, shortened
 from structperc.estimators.keeping import InnerMethods
 from structperc.estimators.rankers import Parameters, RankScore, SortedClasses, cloned_ranker, levels_named, order_in
 from structperc.estimators.tree_libraries import explain_levels, require_contributions, tree_contributions
@@ -510,5 +510,5 @@ class RankerClassifier(Reduction, MetaEstimatorMixin, ClassifierMixin, Parameter
         k = np.ones(n, dtype=int) if thresholds is None else np.asarray(thresholds)
         if k.shape != (n,) or k.dtype.kind not in "iu" or k.min() < 1 or n_ranks is not None and k.max() >= n_ranks:
             most = "" if n_ranks is None else f" to {n_ranks - 1}"
-            raise DataError(f"thresholds is {thresholds!r:.80}; expected a whole number from 1{most} for each of the {n} rows.")
+            raise DataError(f"thresholds is {shortened(thresholds)}; expected a whole number from 1{most} for each of the {n} rows.")
         return k

@@ -17,7 +17,7 @@ from structperc_kernels import KERNEL_OPTIONS, kernel_rows_for
 import structperc_dual_kernel as dual_kernel
 from structperc import Engine
 from structperc.components import PrimalWeights, Reader, Rows
-from structperc.errors import DataError, OptionError, PluginError
+from structperc.errors import DataError, OptionError, PluginError, shortened
 from structperc.plugin_tools import check_same, engine_options, generator, install_model, read, read_array, refuse_not_finite, substate
 from structperc_dual_kernel.weights import DualWeights
 
@@ -95,7 +95,7 @@ class NystroemReader(Reader):
         if isinstance(kernel, str) and kernel == "precomputed":
             raise OptionError("kernel='precomputed': landmarks are rows to compare others with, but there are none; name a kernel.")
         if not isinstance(n_components, numbers.Integral) or isinstance(n_components, bool) or n_components < 1:
-            raise OptionError(f"n_components={n_components!r}; expected a whole number, at least 1.")
+            raise OptionError(f"n_components={shortened(n_components)}; expected a whole number, at least 1.")
         self.n_components, self.random_state = int(n_components), random_state
         self.options = {**DEFAULTS, **options, "kernel": kernel}
         self._kernel_rows_like(SimpleNamespace(sparse=False, objects=False))

@@ -24,7 +24,7 @@ from functools import cached_property
 import numpy as np
 from structperc_boosting import check_v_shape
 
-from structperc.errors import DataError, OptionError
+from structperc.errors import DataError, OptionError, shortened
 from structperc_large_margin.chain import Chain
 
 METHODS = ("implicit", "explicit", "fixed-margin", "sum-of-margins")
@@ -132,7 +132,7 @@ class Form:
     def check_C(self, C) -> None:
         """Raises for a C that the method cannot have."""
         if not 0 < C < np.inf:
-            raise OptionError(f"C={C!r}; expected a finite number above 0.")
+            raise OptionError(f"C={shortened(C)}; expected a finite number above 0.")
         if C < self.smallest_C * (1 - ROUNDING):
             raise OptionError(f"C={C!r} is below {self.smallest_C:.6g} = 1 / min(n_1, n_K). n_1 and n_K are the summed weights of "
                               f"the lowest and the highest rank. Below it the sum of margins is unbounded. Use a larger C.")

@@ -86,7 +86,7 @@ cdef class RankingOutputs(Outputs):
     def encode_answers(self, answers, rows):
         """Lists of documents, counted from the query's first."""
         if not is_listed(answers):
-            raise DataError(f"{answers!r:.60} is no list of documents for each query.")
+            raise DataError(f"{shortened(answers)} is no list of documents for each query.")
         if len(answers) != rows.n_examples:
             raise DataError(f"there are {len(answers)} lists of documents but {rows.n_examples} queries; give one for each.")
         gold = Structures.ragged(answers)
@@ -206,7 +206,7 @@ def flat(y, rows):
     if len(y) != rows.n_examples:
         raise DataError(f"y has the relevances of {len(y)} queries but X has {rows.n_examples}; give one list per query.")
     for i, (grades, size) in enumerate(zip(y, rows.sizes().tolist(), strict=True)):
-        if not hasattr(grades, "__len__") or getattr(grades, "ndim", 1) == 0 or len(grades) != size:
+        if not is_listed(grades) or len(grades) != size:
             raise DataError(f"y[{i}] is {shortened(grades)}; expected a list of {size} relevances, one for each document of query {i}.")
     return list(itertools.chain.from_iterable(y))
 

@@ -283,7 +283,7 @@ def no_name(module, name, candidates) -> AttributeError:
 
 def nearest(value, candidates, also_called=None) -> str | None:
     """The known name that means the same as an unknown one, or is written almost like it, capitals or not. None if there is none."""
-    text, names = str(value), {str(name).lower(): str(name) for name in candidates}
+    text, names = str(value) if isinstance(value, str) else shortened(value), {str(name).lower(): str(name) for name in candidates}
     if text in names.values():
         return None
     lower = text.lower()

@@ -110,7 +110,7 @@ cdef class Outputs(Component):
             All labels in order, if the user names them.
         """
         if classes is not None:
-            raise DataError(f"classes={classes!r} was given, but {type(self).__name__} has no labels.")
+            raise DataError(f"classes={shortened(classes)} was given, but {type(self).__name__} has no labels.")
         return None
 
     def encode(self, y, rows):

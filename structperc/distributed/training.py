@@ -20,7 +20,7 @@ from importlib import metadata
 import attrs
 import numpy as np
 
-from structperc.basics.errors import DataError, OptionError
+from structperc.basics.errors import DataError, OptionError, shortened
 from structperc.core.column_sums import ColumnSums
 from structperc.core.loop import PassResult
 from structperc.distributed.identity import identity_of
@@ -124,7 +124,7 @@ def fit(model, X, y=None, *, sample_weight=None, groups=None, client=None, read=
     [False, True]
     """
     if dtype not in ("float32", "float64"):
-        raise OptionError(f"dtype={dtype!r}; expected 'float32' or 'float64'.")
+        raise OptionError(f"dtype={shortened(dtype)}; expected 'float32' or 'float64'.")
     parts = parts_of(X, y, sample_weight=sample_weight, groups=groups)
     if not hasattr(model, "n_shards"):
         raise OptionError(f"{type(model).__name__} does not train in shards: {WITHOUT_SHARDS}. Expected a model with the parameter "

@@ -16,7 +16,8 @@ ABSENT = "(absent columns)"
 def example(model, rows, baseline):
     """What an example is compared with, and an example of such rows, None for zero. No baseline: the model's mean, else zero."""
     if isinstance(baseline, str) and baseline not in ("mean", "zero"):
-        raise OptionError(f"baseline={baseline!r}; expected 'mean', 'zero' or a row of numbers.{did_you_mean(baseline, ('mean', 'zero'))}")
+        raise OptionError(f"baseline={shortened(baseline)}; expected 'mean', 'zero' or a row of numbers."
+                          f"{did_you_mean(baseline, ('mean', 'zero'))}")
     if baseline is None:
         baseline = "zero" if model.means is None or not has_mean_row(rows) else "mean"
     if isinstance(baseline, str) and baseline == "zero":

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from structperc.errors import DataError, OptionError
+from structperc.errors import DataError, OptionError, shortened
 from structperc.fitting.option import Options, option
 from structperc.fitting.options import generator
 
@@ -38,9 +38,9 @@ class HeldOutOptions(Options):
                 ("coverage", self.coverage, is_real(self.coverage) and 0 < self.coverage < 1, "between 0 and 1"),
                 ("decay", self.decay, is_real(self.decay) and 0 <= self.decay < 1, "from 0 to below 1")):
             if not good:
-                raise OptionError(f"{name}={value!r}; expected a number {expected}.")
+                raise OptionError(f"{name}={shortened(value)}; expected a number {expected}.")
         if not is_real(size) or not (size >= 1 if number else 0 < size < 1):
-            raise OptionError(f"calibration_size={size!r}; expected a share between 0 and 1, or a number of examples.")
+            raise OptionError(f"calibration_size={shortened(size)}; expected a share between 0 and 1, or a number of examples.")
 
     def _held_out(self, n, units=None):
         """The examples to train on, those to hold out, and what draws further seeds; examples of one unit stay together."""
@@ -49,7 +49,7 @@ class HeldOutOptions(Options):
         n_held = size if isinstance(size, numbers.Integral) else int(np.ceil(size * len(names)))
         if n_held >= len(names):
             what = "n_samples" if units is None else "n_sources"
-            raise DataError(f"calibration_size={size!r} of {what} = {len(names)} leaves nothing to learn from; give more, or hold "
+            raise DataError(f"calibration_size={shortened(size)} of {what} = {len(names)} leaves nothing to learn from; give more, or hold "
                             f"out fewer.")
         random = generator(self.random_state)
         held = np.isin(unit, random.permutation(len(names))[:n_held])

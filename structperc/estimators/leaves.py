@@ -10,7 +10,7 @@ import numpy as np
 
 from structperc.basics.labels import LabelCodes, ordered_categories
 from structperc.basics.rows_of_numbers import count_rows
-from structperc.errors import DataError, OptionError
+from structperc.errors import DataError, OptionError, shortened
 from structperc.estimators.parameters import Parameters, cloned, refuse_class
 from structperc.estimators.scikit_learn import TransformerMixin, get_config, get_tags
 from structperc.extras import require
@@ -81,7 +81,7 @@ class LeafFeatures(TransformerMixin, Parameters, Options):
         if self.estimator is None:
             estimator, y = default_trees(table, y)
         if not any(hasattr(type(estimator), method) for method in LEAVES):
-            raise OptionError(f"estimator={estimator!r:.80} has no way to find the leaf of each row. Expected a forest, a "
+            raise OptionError(f"estimator={shortened(estimator)} has no way to find the leaf of each row. Expected a forest, a "
                               f"gradient boosting or a tree of scikit-learn, LightGBM, XGBoost or CatBoost, or a method apply.")
         preprocessing = require("sklearn.preprocessing", "leaves as features", "sklearn")
         encoder = preprocessing.OneHotEncoder(handle_unknown="ignore").set_output(transform="default")

@@ -10,7 +10,7 @@ import numpy as np
 from structperc import metrics
 from structperc.basics.labels import as_label_array, label_list
 from structperc.engine.calls import check_calls
-from structperc.errors import OptionError
+from structperc.errors import OptionError, shortened
 from structperc.estimators.base import weighted_mean
 from structperc.estimators.levels import SortedClasses, levels_named, log_probabilities, order_in, receiver
 from structperc.estimators.parameters import Parameters, cloned, refuse_class
@@ -86,7 +86,8 @@ def cloned_ranker(estimator, labels, random=None):
     """
     refuse_class("estimator", estimator)
     if not hasattr(estimator, "get_params"):
-        raise OptionError(f"estimator={estimator!r:.80} has no get_params and cannot be cloned; expected an estimator such as PRank().")
+        raise OptionError(f"estimator={shortened(estimator)} has no get_params and cannot be cloned; expected an estimator "
+                          f"such as PRank().")
     estimator = cloned(estimator)
     ranker = receiver(estimator)
     if ranker is not None and labels is not None:

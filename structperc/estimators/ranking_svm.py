@@ -10,7 +10,7 @@ import numpy as np
 
 from structperc.basics.labels import is_nested
 from structperc.engine.engine import Engine
-from structperc.errors import DataError, OptionError
+from structperc.errors import DataError, OptionError, shortened
 from structperc.estimators.base import declared
 from structperc.estimators.keeping import SavedEstimator, array_of, export, listed, note
 from structperc.estimators.queries import ListRanker, one_name, sizes, weights_to_learn
@@ -196,7 +196,7 @@ class RankingSVM(SavedEstimator, ListRanker):
         for name in ("C", "tol"):
             value = getattr(self, name)
             if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 < value < np.inf:
-                raise OptionError(f"{name}={value!r}; expected a number greater than 0.")
+                raise OptionError(f"{name}={shortened(value)}; expected a number greater than 0.")
         if self.loss not in SOLVERS:
             raise OptionError(f"loss={self.loss!r}; expected one of {', '.join(map(repr, SOLVERS))}.")
         if not isinstance(self.max_iter, numbers.Integral) or isinstance(self.max_iter, bool) or self.max_iter < 1:

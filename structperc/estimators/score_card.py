@@ -13,7 +13,7 @@ from structperc import metrics
 from structperc.basics.labels import LabelCodes
 from structperc.basics.plain_values import labels_noted, noted_labels
 from structperc.engine.explanation import Contribution, Explanation, largest_first, side_of
-from structperc.errors import DataError, OptionError
+from structperc.errors import DataError, OptionError, shortened
 from structperc.estimators.base import compare_columns, declared
 from structperc.estimators.keeping import InnerMethods, array_of, listed
 from structperc.estimators.rankers import cloned_ranker
@@ -282,7 +282,8 @@ class ScoreCard(InnerMethods, WrappedRanker):
         for name, low, high in (("max_points", 1, MOST_POINTS), ("bins", 2, np.inf), ("digits", 1, np.inf)):
             value = getattr(self, name)
             if not isinstance(value, numbers.Integral) or isinstance(value, bool) or not low <= value <= high:
-                raise OptionError(f"{name}={value!r}; expected a whole number from {low}{'' if high == np.inf else f' to {high}'}.")
+                raise OptionError(f"{name}={shortened(value)}; expected a whole number from {low}"
+                                  f"{'' if high == np.inf else f' to {high}'}.")
 
     def _read(self, X):
         rows = matrices.read_alone(X)

@@ -14,7 +14,7 @@ from structperc.basics.labels import is_nested
 from structperc.basics.rows_of_numbers import count_rows
 from structperc.callbacks import EarlyStopping
 from structperc.core.weights import has_vector
-from structperc.errors import DataError, OptionError
+from structperc.errors import DataError, OptionError, shortened
 from structperc.estimators.base import EngineEstimator, declared, weighted_mean
 from structperc.estimators.keeping import Answers
 from structperc.estimators.queries import parted
@@ -334,7 +334,7 @@ class SequenceTagger(EngineEstimator, LabelOptions, InterceptOptions):
         """
         labels = self.classes_.tolist()
         if label not in labels:
-            raise DataError(f"label={label!r} is not one of the labels {labels[:8]} that this {type(self).__name__} predicts.")
+            raise DataError(f"label={shortened(label)} is not one of the labels {labels[:8]} that this {type(self).__name__} predicts.")
         if not has_vector(self._trained().parts_.weights):
             raise DataError("top_features shows weights of features, but weights that are a sum of rows, compared by a kernel, have none.")
         weights, name_of = self.coef_[labels.index(label)], self._trained().feature_name
@@ -399,16 +399,17 @@ def as_position(token, size) -> int:
     except TypeError:
         at = -1
     if size == 0:
-        raise DataError(f"token={token!r}, but the sentence has no tokens, so there is nothing to explain.")
+        raise DataError(f"token={shortened(token)}, but the sentence has no tokens, so there is nothing to explain.")
     if not 0 <= at < size:
-        raise DataError(f"token={token!r}; expected the position of one of the sentence's {size} token{'s' * (size != 1)}, counted from 0.")
+        raise DataError(f"token={shortened(token)}; expected the position of one of the sentence's {size} "
+                        f"token{'s' * (size != 1)}, counted from 0.")
     return at
 
 
 def largest(weights, n):
     """Positions of the n largest absolute weights, zeros left out; ties in their order."""
     if not isinstance(n, numbers.Integral) or isinstance(n, bool) or n < 1:
-        raise OptionError(f"n={n!r}; expected a whole number, at least 1.")
+        raise OptionError(f"n={shortened(n)}; expected a whole number, at least 1.")
     order = np.argsort(-np.abs(weights), kind="stable")[:n]
     return order[weights[order] != 0]
 

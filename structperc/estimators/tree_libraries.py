@@ -15,7 +15,7 @@ from structperc.basics.rows_of_numbers import to_dense
 from structperc.engine import model_file
 from structperc.engine.baselines import CONSTANT
 from structperc.engine.explanation import SCORE, Contribution, Explanation, largest_first, side_of
-from structperc.errors import DataError, MissingExtra, ModelFormatError, OptionError, PluginError
+from structperc.errors import DataError, MissingExtra, ModelFormatError, OptionError, PluginError, shortened
 from structperc.estimators.parameters import offered_if
 from structperc.extras import require
 from structperc.fitting.option import same
@@ -259,7 +259,7 @@ def explain_levels(levels, scores, columns, start, names, against=None) -> Expla
         ruler = Ruler([str(label) for label in labels], (score - ordered).tolist(), score, rank, rival, start=terms[0][2])
         return Explanation(labels[rank], labels[rival], float(min(down, up)), {SCORE: score}, largest_first(way), {}, ruler, AVERAGE, score)
     if against not in labels or against == labels[rank]:
-        raise DataError(f"against={against!r:.60} is " + ("the prediction itself; name another label, or leave against out."
+        raise DataError(f"against={shortened(against)} is " + ("the prediction itself; name another label, or leave against out."
                                                         if against in labels else
                                                         f"no label of this model. Expected one of {labels[:10]}."))
     rival = labels.index(against)

@@ -82,7 +82,7 @@ def sliceable(X):
     X = np.asarray(X)
     matrices.refuse_complex(X)
     if X.ndim == 0:
-        raise DataError(f"X is {X!r:.80}; expected rows.")
+        raise DataError(f"X is {shortened(X)}; expected rows.")
     return X
 
 

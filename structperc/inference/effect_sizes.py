@@ -7,7 +7,7 @@ import difflib
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from structperc.basics.errors import DataError, OptionError, PluginError, listing
+from structperc.basics.errors import DataError, OptionError, PluginError, listing, shortened
 from structperc.core.outputs import is_ordered
 from structperc.core.weights import has_vector
 from structperc.engine.engine import Engine, engine_of
@@ -266,23 +266,23 @@ def remarks_on(engine, rows, low, high, weights, groups):
 
 def check_arguments(n_boot, level, scale, per, interval, groups) -> None:
     if scale not in SCALES:
-        raise OptionError(f"scale={scale!r}; expected 'direction', 'log-odds' or 'odds-ratio'.")
+        raise OptionError(f"scale={shortened(scale)}; expected 'direction', 'log-odds' or 'odds-ratio'.")
     if interval not in INTERVALS:
-        raise OptionError(f"interval={interval!r}; expected 'bootstrap', 'wald' or 'robust'.")
+        raise OptionError(f"interval={shortened(interval)}; expected 'bootstrap', 'wald' or 'robust'.")
     if isinstance(per, dict):
         for name, rise in per.items():
             if not isinstance(rise, (int, float, np.number)) or isinstance(rise, bool) or not 0 < rise < np.inf:
-                raise OptionError(f"per={{{name!r}: {rise!r}}}; expected a number above 0, such as 10.")
+                raise OptionError(f"per={{{name!r}: {shortened(rise)}}}; expected a number above 0, such as 10.")
     elif per not in ("unit", "deviation"):
-        raise OptionError(f"per={per!r}; expected 'unit', 'deviation', or numbers by column such as {{'age': 10}}.")
+        raise OptionError(f"per={shortened(per)}; expected 'unit', 'deviation', or numbers by column such as {{'age': 10}}.")
     if scale == "direction" and per != "deviation":
         raise OptionError(f"per={per!r} beside scale='direction', whose weights are comparable per standard deviation only; use "
                           f"scale='odds-ratio' or 'log-odds'.")
     if not (isinstance(level, (int, float)) and 0 < level < 1):
-        raise OptionError(f"level={level!r}; expected a number between 0 and 1, such as 0.95.")
+        raise OptionError(f"level={shortened(level)}; expected a number between 0 and 1, such as 0.95.")
     least = int(np.ceil(2 / (1 - level) - 1 - 1e-9))
     if not isinstance(n_boot, (int, np.integer)) or isinstance(n_boot, bool) or n_boot < least:
-        raise OptionError(f"n_boot={n_boot!r}; an interval of level {level:g} needs a whole number of refits, at least {least}.")
+        raise OptionError(f"n_boot={shortened(n_boot)}; an interval of level {level:g} needs a whole number of refits, at least {least}.")
     if interval != "bootstrap" and groups is not None:
         raise OptionError(f"interval={interval!r} takes rows for independent, and groups shows that they are not; leave interval out.")
 

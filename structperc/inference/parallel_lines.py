@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import chdtrc, expit
 
-from structperc.basics.errors import DataError, OptionError, PluginError
+from structperc.basics.errors import DataError, OptionError, PluginError, shortened
 from structperc.basics.rows_of_numbers import to_dense
 from structperc.core.outputs import is_ordered
 from structperc.extras import require
@@ -177,7 +177,7 @@ def proportional_odds(model, X, y, level=0.95, *, sample_weight=None) -> OddsTes
     """
     engine, X = trained_engine(model, X, "proportional_odds")
     if not (isinstance(level, (int, float)) and 0 < level < 1):
-        raise OptionError(f"level={level!r}; expected a number between 0 and 1, such as 0.95.")
+        raise OptionError(f"level={shortened(level)}; expected a number between 0 and 1, such as 0.95.")
     if not is_ordered(engine.parts_.outputs):
         called, others = names_at_the_door(model, "'prank' or 'cusum'", "PRank or CuSumRank")
         raise PluginError(f"odds are those of ordered labels, and {called} predicts other outputs; use {others}.")

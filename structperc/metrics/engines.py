@@ -291,8 +291,8 @@ class Judged:
         gold = by_example(outputs, rows, y)
         if not hasattr(gold, "__len__"):
             raise DataError(f"y is {shortened(y)}; expected a list of outputs, one for each of {rows.n_examples} examples.")
-        if unseen and not (is_listed(predicted) and len(predicted) == len(gold)):
-            raise DataError(f"predicted is {shortened(predicted)}; expected an output for each of {len(gold)} examples.")
+        if unseen:
+            outputs.encode_answers(predicted, rows)                         # raises the errors of predictions
         scored = scored and needs_scores(outputs)
         scores = model.atom_scores(rows) if scored else None
         right = np.array([fits(*pair) for pair in zip(gold, predicted, strict=True)]) if unseen else right_of(model, rows, y, predicted)
@@ -355,7 +355,7 @@ def for_each_pair(outputs, gold, predicted, value):
     """`value(i, code)` of each example and its predicted label, as an array: one call for equal pairs of gold output and label."""
     labels = LabelCodes(outputs.labels).encode(predicted, len(gold))
     pairs = labels.astype(np.int64)
-    for codes in np.asarray(gold.values).reshape(len(gold), -1).T:       # of intervals both ends
+    for codes in np.asarray(gold.values).reshape(max(len(gold), 1), -1).T:      # of intervals both ends
         pairs = pairs * (outputs.n_labels + 1) + codes
     _, first, where = np.unique(pairs, return_index=True, return_inverse=True)
     return np.array([value(i, int(labels[i])) for i in first.tolist()])[where]

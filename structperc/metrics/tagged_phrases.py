@@ -302,7 +302,8 @@ def check_pairs(y_true, y_pred):
     for i, (right, answer) in enumerate(zip(y_true, y_pred, strict=True)):
         for labels, name in ((right, "y_true"), (answer, "y_pred")):
             if isinstance(labels, str):
-                raise DataError(f"{name}[{i}] is {labels!r:.60}; expected sentences, each a list of tags; pass one sentence as [sentence].")
+                raise DataError(f"{name}[{i}] is {shortened(labels)}; expected sentences, each a list of tags; "
+                                f"pass one sentence as [sentence].")
         right, answer = check(right, f"y_true[{i}]"), check(answer, f"y_pred[{i}]")
         if len(right) != len(answer):
             raise DataError(f"y_true[{i}] has {len(right)} tags but y_pred[{i}] has {len(answer)}; give one for each token.")

@@ -40,8 +40,8 @@ def token_measures(y_true, y_pred) -> dict[str, float]:
     y_true = sentences(y_true, y_pred)
     refuse_unhashable(y_true, y_pred)
     try:
-        right = [[a == b for a, b in zip(*pair, strict=True) if not is_missing(a)] for pair in zip(y_true, y_pred, strict=True)]
-    except TypeError:
+        right = [[bool(a == b) for a, b in zip(*pair, strict=True) if not is_missing(a)] for pair in zip(y_true, y_pred, strict=True)]
+    except (TypeError, ValueError):
         raise DataError("labels of these types cannot be compared; expected numbers, strings or dates.") from None
     n_tokens = sum(map(len, right))
     if n_tokens == 0:

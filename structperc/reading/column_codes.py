@@ -240,7 +240,7 @@ def filler(code, fill, numbers, weights=None) -> float:
         return statistic("most-frequent" if code.kind == "one_hot" else fill, numbers, weights)
     if code.kind in ("ordinal", "one_hot"):
         if as_level(fill) not in code.levels:
-            raise OptionError(f"fill={fill!r:.60} for column {code.name!r}; its levels are {', '.join(code.levels)}.")
+            raise OptionError(f"fill={shortened(fill)} for column {code.name!r}; its levels are {', '.join(code.levels)}.")
         return float(code.levels.index(as_level(fill)))
     if code.kind == "date":
         day = to_day(fill, code.date_format)

@@ -9,9 +9,9 @@ import numpy as np
 from structperc.basics.errors import DataError, shortened
 from structperc.basics.labels import as_label_array, missing_label, numbered, plain, python_values, refuse_unhashable
 from structperc.basics.rows_of_numbers import entries_at
-from structperc.basics.sparse_parts import is_sparse, to_csr
+from structperc.basics.sparse_parts import is_sparse
 from structperc.reading.frames import is_frame
-from structperc.reading.matrices import as_array, is_row, not_finite_entry, read
+from structperc.reading.matrices import as_array, as_csr, is_row, not_finite_entry, read
 from structperc.reading.other_libraries import as_table
 
 WHOLE = 1 << 53             # floats from here on lack whole numbers
@@ -180,7 +180,7 @@ def in_order(values, order):
             raise DataError(f"a list has {len(values)} entries for {len(order)} rows: it was changed while it was read.")
         return [values[i] for i in order.tolist()]
     if is_sparse(values):
-        return to_csr(values)[order]
+        return as_csr(values)[order]            # SciPy reorders no objects
     array = np.asarray(values)
     return array[order] if array.shape[:1] == order.shape else values       # a set has entries, but its array has none
 

@@ -103,7 +103,7 @@ class TableOptions:
             hint = did_you_mean(fill, STATISTICS) if isinstance(fill, str) else ""
             if hint and not any(fill in map(level_of, column.cells()) or fill in self.ordinal.get(column.name, ())
                                 for column in (columns.values() if name == REST else [columns[name]])):
-                raise OptionError(f"fill={fill!r}; expected one of {', '.join(STATISTICS)}, a number, or a level.{hint}")
+                raise OptionError(f"fill={shortened(fill)}; expected one of {', '.join(STATISTICS)}, a number, or a level.{hint}")
 
 
 def names(option, value) -> tuple:

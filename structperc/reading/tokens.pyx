@@ -73,7 +73,7 @@ def tokens_of(sentence):
     """The tokens of a sentence, or a DataError."""
     if not isinstance(sentence, (list, tuple)):
         hint = "; X is a list of sentences, so pass [X] for a single one" if isinstance(sentence, (dict, set, frozenset)) else ""
-        raise DataError(f"the sentence is {sentence!r:.60} of type {type(sentence).__name__}; expected a list of tokens{hint}")
+        raise DataError(f"the sentence is {shortened(sentence)} of type {type(sentence).__name__}; expected a list of tokens{hint}")
     return sentence
 
 

@@ -8,8 +8,10 @@ import pytest
 from plain import Engine
 from scipy.sparse import csr_matrix
 
-from structperc.errors import DataError, OptionError
+from structperc.callbacks import Checkpoint, EarlyStopping
+from structperc.errors import DataError, OptionError, StructPercError
 from structperc.estimators import CuSumRank
+from structperc.files.datasets import load_partitions
 
 X = np.random.default_rng(0).normal(size=(30, 3))
 Y = np.arange(30) % 3 + 1
@@ -82,3 +84,24 @@ def test_options_that_are_nearly_right():
 def test_one_plugin_alone_is_a_list_too():
     with pytest.raises(OptionError, match=r"such as \['dual-kernel'\]"):
         Engine("cusum", plugins="dual-kernel")
+
+
+class Unshown:
+    """A value whose repr fails, as that of an object that contains itself."""
+
+    def __repr__(self):
+        raise RecursionError("maximum recursion depth exceeded while getting the repr of an object")
+
+
+@pytest.mark.parametrize("call", [
+    lambda odd: Engine("matching", classes=odd).fit([np.array([[1, 2, 0.5]])], [[0]]),
+    lambda odd: Engine("large-margin", method="fixed", C=odd).fit(np.eye(3), [1, 2, 3]),
+    lambda odd: Engine("prank").fit(np.eye(3), [1, 2, 3]).explain(np.eye(3)[:1], baseline=odd),
+    lambda odd: Engine("prank").fit(np.eye(3), [1, 2, 3]).export("unwritten", to=odd),
+    lambda odd: EarlyStopping(np.eye(3), [1, 2, 3], patience=odd),
+    lambda odd: Checkpoint("unwritten", every=odd),
+    lambda odd: load_partitions("machinecpu", odd),
+])  # fmt: skip
+def test_options_whose_repr_fails_are_called_by_their_type(call):
+    with pytest.raises(StructPercError, match="of type Unshown"):
+        call(Unshown())

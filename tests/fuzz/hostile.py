@@ -148,3 +148,16 @@ def as_object(value):
     found = np.empty(1, dtype=object)
     found[0] = value
     return found
+
+
+SIZES = ("k", "n_nodes", "n_rows", "n_columns", "n_items", "n_labels", "n_tokens", "longest", "most_pairs", "most_nodes")
+
+PLACES = ("tails", "heads", "dependents", "first", "second", "edges", "start", "end")       # numbers of nodes
+
+
+def asks_for_much(name, value) -> bool:
+    """Whether a size is so large that the call needs much time or memory."""
+    if name in PLACES and isinstance(value, np.ndarray) and value.dtype.kind in "iu" and value.size:
+        value = int(value.max())
+    most = 2**63 if name == "k" else 2**40          # so many outputs are listed one after another if there are so many
+    return name in (*SIZES, *PLACES) and isinstance(value, (int, float, np.floating)) and 1e4 < value < most

@@ -241,6 +241,7 @@ def test_flat_labels_are_parted_as_the_predictions_are():
     ([[]], [[]], "y_true has no tokens"),
     ([["a", ["b"]]], [["a", "b"]], "y_true or y_pred contains lists or the like"),
     ([["a", "b"]], [["a", np.zeros(2)]], "y_true or y_pred contains lists or the like"),
+    ([[np.longdouble(1), "b"]], [[range(5), "b"]], "labels of these types cannot be compared"),
 ])  # fmt: skip
 def test_tokens_that_do_not_match_are_answered(true, predicted, message):
     with pytest.raises(DataError, match=message):

@@ -67,3 +67,21 @@ def test_trees_of_words():
     for call in (parser.score, parser.attachment):
         with pytest.raises(DataError, match=r"\[0\]\[1\] has no head"):
             call([[("a", "N"), ("b", "V")]], [[(2, "x"), (None, "root")]])
+
+
+def test_predictions_are_checked_beside_labels_that_the_model_does_not_know():
+    X, y = [np.eye(2)] * 2, [[(0, 2, "a")], [(0, 1, "a"), (1, 2, "b")]]
+    engine = Engine("segments", epochs=2).fit(X, y)
+    with pytest.raises(DataError, match=r"y\[1\]\[0\] is 7; expected \(start, stop, label\)"):
+        metrics.measures(engine, X, [[(0, 2, "new")], y[1]], predicted=[y[0], [7]])
+
+
+def test_no_examples_have_no_losses():
+    engine = Engine("cusum", plugins=["dual-kernel"], kernel="subsequence", length=2).fit(["aa", "ab", "bb"], [1, 2, 3])
+    assert metrics.losses(engine, [], []).tolist() == []
+
+
+def test_relevances_of_a_query_have_an_order():
+    engine = Engine("latent-ranking", k=1, epochs=2).fit(np.eye(3), [0, 1, 0], lengths=[2, 1])
+    with pytest.raises(DataError, match=r"y\[1\] is frozenset\(\{1\}\); expected a list of 1 relevances"):
+        metrics.measures(engine, np.eye(3), [[0, 1], frozenset({1})], lengths=[2, 1])

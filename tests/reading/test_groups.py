@@ -3,6 +3,7 @@
 import hypothesis
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import strategies as st
 from plain import Engine
 
@@ -44,6 +45,16 @@ def test_groups_may_not_be_missing():
 def test_what_is_gathered_is_looked_through_first():
     with pytest.raises(DataError, match=r"X\[2, 0\] is inf"):
         Groups(np.array([[1.0], [2.0], [np.inf]]), groups=[1, 2, 1])
+
+
+@pytest.mark.parametrize("kind", [object, np.float16])
+def test_sparse_numbers_that_scipy_does_not_move_are_gathered(kind):
+    X = sp.csr_array(np.eye(3))
+    X.data = X.data.astype(kind)
+    assert Groups(X, groups=[1, 2, 1]).X.toarray().tolist() == np.eye(3)[[0, 2, 1]].tolist()
+    X.data = np.array([1, 2, "a"], dtype=object)
+    with pytest.raises(DataError, match=r"X\[2, 2\] is 'a'"):
+        Groups(X, groups=[1, 2, 1])
 
 
 @pytest.mark.parametrize(("groups", "counted"), [([1, 2, 1], True), ([1, 1, 2], False)])

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from structperc.basics.errors import DataError, ModelFormatError, OptionError
+from structperc.basics.errors import DataError, ModelFormatError, OptionError, shortened
 from structperc.basics.signals import retry_on_interrupt
 from structperc.basics.writing import replace_file
 from structperc.engine import model_file
@@ -64,9 +64,10 @@ class Checkpoint:
 
     def __init__(self, path, every=1.0, minutes=None):
         if not is_positive(every):
-            raise OptionError(f"every={every!r}; expected a number of epochs above 0, such as 1.0, or 0.25 for four checkpoints in each.")
+            raise OptionError(f"every={shortened(every)}; expected a number of epochs above 0, such as 1.0, or 0.25 "
+                              f"for four checkpoints in each.")
         if minutes is not None and not is_positive(minutes):
-            raise OptionError(f"minutes={minutes!r}; expected a number above 0, such as 10, or None for each checkpoint.")
+            raise OptionError(f"minutes={shortened(minutes)}; expected a number above 0, such as 10, or None for each checkpoint.")
         self.path, self.every, self.minutes = os.fsdecode(path), float(every), None if minutes is None else float(minutes)
 
     @hookimpl

@@ -6,7 +6,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from structperc.basics.errors import OptionError, PluginError, StructPercError, did_you_mean
+from structperc.basics.errors import OptionError, PluginError, StructPercError, did_you_mean, shortened
 from structperc.basics.writing import replace_file
 from structperc.core.outputs import LabelOutputs
 from structperc.engine.exports.chains import LinearChain, linear_chain
@@ -41,7 +41,7 @@ def export(engine, path, to) -> None:
             raise OptionError(f"the ending of {path} names no format; pass `to` (structperc export: --to), or end it with "
                               f"{', '.join(ENDINGS)}.")
     if to not in FORMATS:
-        raise OptionError(f"to={to!r}; expected {', '.join(map(repr, FORMATS))}.{did_you_mean(to, FORMATS, ALSO_CALLED)}")
+        raise OptionError(f"to={shortened(to)}; expected {', '.join(map(repr, FORMATS))}.{did_you_mean(to, FORMATS, ALSO_CALLED)}")
     model = described(engine)
     module = f"{type(model).__module__}.{FORMATS[to][0]}"
     if find_spec(module) is None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import attrs
 import numpy as np
 
-from structperc.basics.errors import DataError, OptionError
+from structperc.basics.errors import DataError, OptionError, shortened
 from structperc.files.datasets.fetch import locate
 from structperc.files.datasets.sources import BINS, OHSUMED_FEATURES, PARTITIONED, PARTITIONS, SOURCES
 from structperc.files.formats import read
@@ -315,7 +315,7 @@ def load_partitions(name, bins=5, *, download=True, home=None) -> list[Partition
     if name not in PARTITIONED:
         raise OptionError(f"name={name!r}; expected one of {', '.join(PARTITIONED)}.")
     if bins not in BINS:
-        raise OptionError(f"bins={bins!r}; expected 5 or 10.")
+        raise OptionError(f"bins={shortened(bins)}; expected 5 or 10.")
     (path,) = locate(f"{name}_partitions", download=download, home=home)
     try:
         content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()      # whole, so its checksum counts

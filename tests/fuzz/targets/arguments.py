@@ -141,7 +141,8 @@ def hostile_segments(random):
     told.pop("sample_weight", None)
     act = random.randrange(6)
     if act == 0:
-        return attempt(one.engine.predict, kind.X, k=hostile.value(random), **told)[0]
+        k = hostile.value(random)
+        return not hostile.asks_for_much("k", k) and attempt(one.engine.predict, kind.X, k=k, **told)[0]
     if act == 1:
         return attempt(one.engine.predict_marginals, kind.X, kind=hostile.value(random), **told)[0]
     if act == 2:

@@ -15,11 +15,6 @@ from fuzz.targets.forms import misaligned, read_only, strided
 from structperc import metrics, solvers
 
 TRAINED = ("engine", "model", "rows", "first", "second")        # arguments of metrics that this library creates
-SIZES = ("k", "n_nodes", "n_rows", "n_columns", "n_items", "n_labels", "n_tokens", "longest", "most_pairs", "most_nodes")
-
-PLACES = ("tails", "heads", "dependents", "first", "second", "edges", "start", "end")       # numbers of nodes
-
-
 # ---- valid arguments, drawn at random; float32 is exact for multiples of 1/16 ----
 
 
@@ -302,20 +297,13 @@ def spoilt(random, name, given):
     return hostile.value(random)
 
 
-def asks_for_much(name, value) -> bool:
-    """Whether a size is so large that the call needs much time or memory."""
-    if name in PLACES and isinstance(value, np.ndarray) and value.dtype.kind in "iu" and value.size:
-        value = int(value.max())
-    return name in (*SIZES, *PLACES) and isinstance(value, (int, float, np.floating)) and 1e4 < value < 2**40
-
-
 def hostile_calls(random, module, calls, made=()):
     """One call with one to three spoilt arguments, none of `made`. Errors of the library and MemoryError are no failures."""
     _, call, given = drawn(random, module, calls)
     names = random.choices([name for name in given if name not in made], k=random.choice((1, 1, 2, 3)))
     for name in dict.fromkeys(names):               # each is spoilt once: scipy fails to copy a broken matrix
         value = spoilt(random, name, given[name])
-        if not asks_for_much(name, value):
+        if not hostile.asks_for_much(name, value):
             given[name] = value
     return attempt(call, **given, also=(MemoryError,))[0]
 
