@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import numbers
+from decimal import Decimal
 from itertools import pairwise
 
 import attrs
@@ -13,7 +14,7 @@ from structperc.basics.errors import DataError, OptionError, did_you_mean, short
 from structperc.basics.labels import is_missing
 from structperc.reading.cells import MISSING_WORDS, TRUTH, canonical, to_number, written_number
 from structperc.reading.column_faults import find_fault
-from structperc.reading.frames import days_of
+from structperc.reading.frames import as_time, days_of
 
 KINDS = ("number", "date", "ordinal", "one_hot")
 STATISTICS = ("median", "mean", "most-frequent")
@@ -307,7 +308,12 @@ def level_of(cell) -> str | None:
 
 
 def as_level(value) -> str:
-    """A value that is known, as a level."""
+    """A value that is known, as a level. Decimals have no zeros behind them, and times no midnight."""
+    if isinstance(value, Decimal):
+        text = f"{value:f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    if isinstance(value, datetime.date):
+        return as_time(days_of(value))
     if isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)) and float(value).is_integer():
         return str(int(value))
     return str(value).strip()

@@ -16,6 +16,7 @@ from structperc.reading.other_libraries import as_table
 
 DAY = 86_400_000        # milliseconds
 TYPED = re.compile("categor|enum|dict|date|time|dura")      # in the names of such types, of any library
+OF_PANDAS = re.compile(r"pandas\.(interval|period)")      # types that pandas stores in tables of other libraries
 KINDS = ("number", "date", "text")
 
 
@@ -44,7 +45,7 @@ class Column:
             return self.values
         if self.entries is not None:
             return self.entries
-        show = as_date if self.kind == "date" else float
+        show = as_time if self.kind == "date" else float
         return [None if value != value else show(value) for value in self.values.tolist()]
 
 
@@ -79,11 +80,12 @@ def frame_names(X) -> list:
 
 def read_column(narwhals, name, series) -> Column:
     """A series of narwhals as a column."""
+    series = narwhals.from_native(in_its_library(name, series.to_native()), series_only=True)
     dtype = series.dtype
     if dtype.is_numeric() or dtype == narwhals.Boolean:
         as_they_are = dtype.is_integer() and series.implementation.is_pyarrow()         # which casts no whole number beyond 2**53
         values = np.array((series if as_they_are else series.cast(narwhals.Float64)).to_numpy(), dtype=np.float64)
-        exact = dtype != narwhals.Boolean and not (dtype.is_integer() and (np.abs(values) >= EXACT).any())
+        exact = dtype != narwhals.Boolean and (dtype.is_float() or not (np.abs(values) >= EXACT).any())
         return Column(name, "number", values, entries=None if exact else series.to_list())
     if dtype in (narwhals.Date, narwhals.Datetime):
         return Column(name, "date", np.array(series.dt.timestamp("ms").cast(narwhals.Float64).to_numpy(), dtype=np.float64) / DAY)
@@ -91,9 +93,27 @@ def read_column(narwhals, name, series) -> Column:
         microseconds = series.dt.total_microseconds().cast(narwhals.Float64).to_numpy()
         return Column(name, "number", np.array(microseconds, dtype=np.float64) / (1000 * DAY))
     if dtype in (narwhals.Categorical, narwhals.Enum):
-        ordered = bool(narwhals.is_ordered_categorical(series))
-        return Column(name, "text", series.to_list(), tuple(series.cat.get_categories().to_list()), ordered)
+        categories = tuple(series.cat.get_categories().to_list())
+        return Column(name, "text", cells_of(series, categories), categories, bool(narwhals.is_ordered_categorical(series)))
     return read_cells(name, series.to_list())
+
+
+def in_its_library(name, column):
+    """A column as its library reads it: of pyarrow if it has a type of Arrow in pandas. Types of pandas elsewhere raise an error."""
+    kind = getattr(column, "dtype", getattr(column, "type", None))
+    if hasattr(kind, "pyarrow_dtype"):
+        return require("pyarrow", "reading columns of Arrow types", "parquet").chunked_array([column])
+    if OF_PANDAS.search(str(kind)):
+        raise DataError(f"column {name!r} of X holds intervals or periods of pandas, of which other libraries have only the parts. Pass "
+                        f"the frame of pandas, or make texts of the column there by astype(str).")
+    return column
+
+
+def cells_of(series, categories) -> list:
+    """The cells of a categorical, by their codes in pandas. Beside a gap it lists whole numbers as real ones, also those of intervals."""
+    if not series.implementation.is_pandas_like():
+        return series.to_list()
+    return [None if code < 0 else categories[code] for code in series.to_native().cat.codes.tolist()]
 
 
 def read_cells(name, cells) -> Column:
@@ -143,12 +163,8 @@ def days_of(date) -> float:
 
 def as_time(days, date_format=None) -> str:
     """The time so many days since 1970, to the millisecond, as users write it: a day, unless it has hours."""
-    time = datetime.datetime(1970, 1, 1) + datetime.timedelta(milliseconds=round(days * DAY))
     if date_format is not None:
-        return time.strftime(date_format)
-    return str(time.date() if time.time() == datetime.time() else time)
-
-
-def as_date(days) -> str:
-    """The day of so many days since 1970."""
-    return str(np.datetime64("1970-01-01") + np.timedelta64(int(np.floor(days)), "D"))
+        return (datetime.datetime(1970, 1, 1) + datetime.timedelta(milliseconds=round(days * DAY))).strftime(date_format)
+    time = np.datetime64(round(days * DAY), "ms")
+    day = time.astype("M8[D]")
+    return str(day) if day == time else str(time).replace("T", " ").removesuffix(".000")

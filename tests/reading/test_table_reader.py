@@ -1,6 +1,7 @@
 """Data frames with categories, dates and gaps, through the engine and the part itself."""
 
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -285,3 +286,44 @@ def test_what_is_no_table_goes_to_the_reader_of_the_problem():
     words, tags = [[["a"], ["b"]], [["b"]]], [["A", "B"], ["B"]]
     tagger = Engine("sequence", epochs=3, plugins=["table"]).fit(words, tags)
     assert tagger.predict(words).tolist() == Engine("sequence", epochs=3).fit(words, tags).predict(words).tolist()
+
+
+class TestCellsOfUnusualTypes:
+    def test_categories_that_are_intervals_or_large_numbers_beside_a_gap(self):
+        table = pd.DataFrame({"age": pd.cut(pd.Series([1.0, np.nan, 5, 8]), [0, 3, 6, 9]),
+                              "ward": pd.Categorical([2**60 + 1, None, 2**60, 2**60])})
+        rows = TableReader(fill="most-frequent").learn(table)
+        assert rows.feature_names == ("age", f"ward={2**60}", f"ward={2**60 + 1}")
+        assert rows.X[:, 0].tolist() == [0, 0, 1, 2] and rows.X[:, 2].tolist() == [1, 0, 0, 0]
+
+    def test_arrow_types_in_pandas(self):
+        arrow = pytest.importorskip("pyarrow")
+        words = pd.Series(["b", None, "a"], dtype=pd.ArrowDtype(arrow.dictionary(arrow.int32(), arrow.string())))
+        table = pd.DataFrame({"word": words, "patient": pd.Series([2**60 + 1, 2**60, 2**60 + 2], dtype="int64[pyarrow]")})
+        rows = TableReader(one_hot=["patient"], fill="most-frequent").learn(table)
+        assert sorted(rows.feature_names[:2]) == ["word=a", "word=b"] and np.array_equal(rows.X[:, 2:], np.eye(3)[[1, 0, 2]])
+
+    @pytest.mark.parametrize("large", [0, 2**60])
+    def test_decimals_have_one_name_in_every_library(self, large):
+        arrow, cells = pytest.importorskip("pyarrow"), [Decimal(large) + Decimal(text) for text in ("1.50", "3.00", "2")]
+        tables = [pd.DataFrame({"dose": cells}), arrow.table({"dose": arrow.array(cells, arrow.decimal128(38, 2))}),
+                  arrow.table({"dose": arrow.array(cells, arrow.decimal256(50, 2))})]
+        names = {TableReader(one_hot=["dose"]).learn(table).feature_names for table in tables}
+        assert names == {(f"dose={large + 1}.5", f"dose={large + 2}", f"dose={large + 3}")}
+
+    def test_times_of_one_day_are_different_levels(self):
+        times = pd.to_datetime(pd.Series(["2024-01-02", "2024-01-02 03:00", "2024-01-02 03:00:00.5"]), format="ISO8601")
+        names = ("time=2024-01-02", "time=2024-01-02 03:00:00", "time=2024-01-02 03:00:00.500")
+        for column in (times, times.astype("category"), times.astype(object), times.dt.tz_localize("UTC")):
+            assert TableReader(one_hot=["time"]).learn(pd.DataFrame({"time": column})).feature_names == names
+
+    @pytest.mark.parametrize("library", ["pyarrow", "polars"])
+    def test_types_of_pandas_in_other_libraries(self, library):
+        arrow = pytest.importorskip("pyarrow")
+        read = arrow.Table.from_pandas if library == "pyarrow" else pytest.importorskip("polars").from_pandas
+        months = pd.Series(pd.period_range("2024-01", periods=3, freq="M"))
+        for column in (months, months.astype("category"), pd.cut(pd.Series([1, 2, 5]), [0, 3, 6])):
+            with pytest.raises(DataError, match="'month' of X holds intervals or periods of pandas.*astype"):
+                TableReader(one_hot=["month"]).learn(read(pd.DataFrame({"month": column})))
+            texts = read(pd.DataFrame({"month": column.astype(str)}))
+            assert TableReader(one_hot=["month"]).learn(texts).feature_names
