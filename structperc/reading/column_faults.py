@@ -164,7 +164,7 @@ def in_engine(faults, encoded) -> str:
 def in_estimator(faults, encoded) -> str:
     """The options that fix columns, as an estimator of the engine has them."""
     options = options_of(faults)
-    return advice(faults, [f"plugin_options={options!r}"] if options else [])
+    return advice(faults, [f"plugin_options={options!r}"] if options else plugin_of(encoded) * ("duration" in mends_of(faults)))
 
 
 def in_a_frame(faults, encoded) -> str:
@@ -288,6 +288,8 @@ def kind_of(cell) -> str | None:
         return "duration" if not is_missing(cell) else "empty cell"
     elif isinstance(cell, datetime.date) or getattr(getattr(cell, "dtype", None), "kind", None) == "M":
         return "date" if not is_missing(cell) else "empty cell"
+    elif hasattr(cell, "__len__"):          # a list, also as an array or a series, which is_missing takes for no label
+        return "text"
     elif is_missing(cell):
         return "empty cell"
     number = to_number(cell)

@@ -227,7 +227,8 @@ def cells_of(X) -> list:
     """The cells of a data frame of any library, a list for each column."""
     if hasattr(X, "iloc"):                  # whose columns may share a name
         return np.asarray(X, dtype=object).T.tolist()
-    return [list(python_values(X[name])) for name in header_of(X)]
+    columns = [X[name] for name in header_of(X)]
+    return [column.to_list() if hasattr(column, "to_list") else list(python_values(column)) for column in columns]
 
 
 def typed_numbers(X):

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+from datetime import timedelta
 
 import numpy as np
 import pandas as pd
@@ -72,6 +73,22 @@ def test_python_advice_leads_on(door, name):
     assert messages
     assert model is not None, (messages, arguments)
     assert len(model.predict(table(name))) == N
+
+
+@pytest.mark.parametrize("door", PYTHON)
+def test_advice_for_durations_of_python_leads_on(door):
+    X = pd.DataFrame({"a": pd.Series([timedelta(hours=i) for i in range(N)], dtype=object), "b": NUMBERS})
+    model, messages, arguments = follow(PYTHON[door], X, Y)
+    assert model is not None and len(model.predict(X)) == N, (messages, arguments)
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow", "pandas"])
+def test_lists_in_cells_are_no_gaps(library):
+    table = pytest.importorskip(library)
+    make = table.DataFrame if hasattr(table, "DataFrame") else table.table
+    cells = [np.array([1, 2]), np.array([3])] if library == "pandas" else [[1, 2], [3]]
+    with pytest.raises(DataError, match=r"2 texts \('\[1,? 2\]', '\[3\]'\)"):
+        PRank().fit(make({"a": cells * 4}), [1, 2] * 4)
 
 
 @pytest.mark.parametrize("name", READ)
