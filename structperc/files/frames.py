@@ -18,7 +18,7 @@ from structperc.files.labels import LabelTexts
 from structperc.files.opening import passed
 from structperc.files.parsing import parse_csv
 from structperc.files.tables import GroupRuns, Table
-from structperc.reading.cells import MINUS, TRUTH
+from structperc.reading.cells import MINUS, TRUTH, to_number
 from structperc.reading.column_faults import ColumnError, find_fault, one_by_one
 from structperc.reading.table_options import TableOptions
 
@@ -241,7 +241,7 @@ class FrameFile:
         if not finite:
             finite = np.isfinite(values)
             bad = [names[j] for j in np.flatnonzero(~finite.all(axis=0))]
-            faults = list(filter(None, (find_fault(name, self.pointed(self.column(frame, name)).tolist()) for name in bad)))
+            faults = list(filter(None, (find_fault(name, self.column(frame, name).tolist(), self.decimal) for name in bad)))
             row, column = (int(i) for i in np.argwhere(~finite)[0])
             raise self.unusable(faults, first, advise) or self.bad_cell(
                 first + row, names[column], self.column(frame, names[column]).iloc[row], advise(faults, False))
@@ -273,12 +273,6 @@ class FrameFile:
         codes, cells = pandas.factorize(column.astype(str))
         values = np.append(numbers_of(cells.tolist(), self.decimal), np.nan)        # code -1: no cell at all
         return pandas.Series(values[codes], index=column.index, name=column.name)
-
-    def pointed(self, column):
-        """A column with a point before the decimals of its texts."""
-        if self.decimal == "." or column.dtype.kind in "iufbM":
-            return column
-        return column.map(lambda cell: cell.replace(self.decimal, ".", 1) if isinstance(cell, str) else cell)
 
     def answers(self, frame, targets, text_labels, first):
         """The column of labels, or the two of intervals."""
@@ -340,7 +334,7 @@ class FrameFile:
         where, text = f"{self.name}, {self.place(row)}: column {name!r}", "" if value is None else str(value)
         if not text.strip():
             return DataError(f"{where} is empty; fill that cell or drop the line.")
-        if is_number(text):
+        if to_number(text, self.decimal) is not None:
             return DataError(f"{where} is {text:.60}, which is not finite; fill that cell or drop the line.")
         return DataError(f"{where} is {text!r:.60}, not a number; {advice}.")
 

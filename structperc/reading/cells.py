@@ -59,10 +59,15 @@ def to_number(cell, decimal="."):
             if "_" in cell:
                 return None
             cell = cell.translate(MINUS)
-            cell = cell if decimal == "." else cell.replace(".", "_").replace(decimal, ".", 1)
+            cell = cell if decimal == "." else cell.replace(".", "?").replace(decimal, ".", 1)
         return float(cell)
     except (TypeError, ValueError, OverflowError):
         return None
+
+
+def number_in(cell, decimal=".", as_written=False):
+    """A cell as a number, of a text also as people write it; None if it is none."""
+    return written_number(cell, decimal) if as_written and isinstance(cell, str) else to_number(cell, decimal)
 
 
 def written_number(text, decimal="."):
@@ -74,7 +79,7 @@ def written_number(text, decimal="."):
     whole, point, decimals = digits.partition(decimal)
     other = "," if decimal == "." else "."
     parts = re.split(f"[{re.escape(BETWEEN + other)}]", whole)
-    grouped = len(parts) == 1 or 1 <= len(parts[0]) <= 3 and all(len(part) == 3 for part in parts[1:])
+    grouped = len(parts) == 1 or re.fullmatch("[1-9][0-9]{0,2}", parts[0]) and all(len(part) == 3 for part in parts[1:])
     number = "".join(parts)
     if not grouped or not re.fullmatch(r"[0-9]*", number) or not re.fullmatch(r"[0-9]*(e[+-]?[0-9]+)?", decimals, re.IGNORECASE) \
             or not number + decimals:

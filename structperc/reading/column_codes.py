@@ -12,7 +12,7 @@ import numpy as np
 
 from structperc.basics.errors import DataError, OptionError, did_you_mean, shortened
 from structperc.basics.labels import is_missing
-from structperc.reading.cells import MISSING_WORDS, TRUTH, canonical, to_number, written_number
+from structperc.reading.cells import MISSING_WORDS, TRUTH, canonical, number_in, to_number
 from structperc.reading.column_faults import find_fault
 from structperc.reading.frames import as_time, days_of
 
@@ -261,15 +261,11 @@ def numbers_of(column, decimal=None, missing=MISSING_WORDS) -> np.ndarray:
     if column.kind == "number":
         return column.values
     cells = [None if isinstance(cell, str) and cell.strip() in missing or is_missing(cell) else cell for cell in column.cells()]
-    numbers = [np.nan if cell is None else number_in(cell, decimal) for cell in cells]
+    form = {} if decimal is None else {"decimal": decimal, "as_written": True}
+    numbers = [np.nan if cell is None else number_in(cell, **form) for cell in cells]
     if None in numbers or not np.isfinite([number for number, cell in zip(numbers, cells, strict=True) if cell is not None]).all():
-        raise Unusable(find_fault(column.name, cells))
+        raise Unusable(find_fault(column.name, cells, **form))
     return np.array(numbers, dtype=np.float64)
-
-
-def number_in(cell, decimal):
-    """A cell as a number: as people write it if the character before their decimals is named."""
-    return written_number(cell, decimal) if decimal is not None and isinstance(cell, str) else to_number(cell)
 
 
 def days_in(column, date_format, missing=MISSING_WORDS) -> np.ndarray:

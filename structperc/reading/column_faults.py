@@ -10,7 +10,7 @@ import attrs
 
 from structperc.basics.errors import DataError
 from structperc.basics.labels import is_missing
-from structperc.reading.cells import MISSING_WORDS, to_number, written_number
+from structperc.reading.cells import MISSING_WORDS, number_in, written_number
 
 DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ][\d:.+Z-]+)?|\d{1,2}[./]\d{1,2}[./]\d{4}")
 MARK = re.compile(r"[\W_]+|#?n\.?/?a\.?|<na>|nat|none|missing|unknown|undefined", re.IGNORECASE)       # no number is known there
@@ -33,6 +33,8 @@ class Fault:
     # cells: dict of str to list of int. The rows at fault, counted from 0, by the kind of their cell: one of `KINDS`.
     # texts: dict of str to dict. The different texts at fault by their kind, in order.
     # first: object. The first cell at fault.
+    # points: str. The characters that may stand before the decimals of all other cells, likelier ones first.
+    # as_written: bool. Whether the column is read as numbers as people write them.
     # has_levels: bool. Whether the column is read as levels.
 
     name: str
@@ -40,6 +42,8 @@ class Fault:
     texts: dict
     n_rows: int
     first: object
+    points: str = ".,"
+    as_written: bool = False
     has_levels: bool = False
 
     def texts_of(self, kind) -> list:
@@ -49,7 +53,7 @@ class Fault:
     @property
     def decimals(self) -> str:
         """The characters that may stand before the decimals of all written numbers, likelier ones first."""
-        return "".join(point for point in ".," if all(written_number(text, point) is not None for text in self.texts_of(WRITTEN)))
+        return "".join(point for point in self.points if all(written_number(text, point) is not None for text in self.texts_of(WRITTEN)))
 
     @property
     def row(self) -> int:
@@ -69,7 +73,8 @@ class Fault:
     def one_by_one(self) -> bool:
         """Whether the column has numbers but for a few cells, which you fix one by one."""
         few = "text" in self.cells and len(self.cells["text"]) <= 0.05 * (self.n_rows - self.n_cells)
-        return few or "infinite number" in self.cells or WRITTEN in self.cells and not self.decimals
+        strange = self.as_written and not self.cells.keys() <= {*GAPS, WRITTEN}
+        return few or strange or "infinite number" in self.cells or WRITTEN in self.cells and not self.decimals
 
     @property
     def identifies(self) -> bool:
@@ -247,11 +252,14 @@ def one_by_one(faults) -> list:
     return [f"correct the cells of {', '.join(names)}, or drop {'it' if len(names) == 1 else 'them'}"] if names else []
 
 
-def find_fault(name, cells) -> Fault | None:
-    """What is wrong with a column of these cells, None if nothing is."""
-    rows_by_kind, texts, first = {}, {}, None
+def find_fault(name, cells, decimal=".", as_written=False) -> Fault | None:
+    """What is wrong with a column of these cells, None if nothing is; they are read as by `number_in`."""
+    rows_by_kind, texts, first, points = {}, {}, None, decimal + ".,".replace(decimal, "")
     for row, cell in enumerate(cells):
-        kind = kind_of(cell)
+        number = number_in(cell, decimal, as_written)
+        kind = kind_of(cell, number)
+        if kind is None and len(points) > 1 and isinstance(cell, str):
+            points = points[0] + "".join(point for point in points[1:] if written_number(cell, point) == number)
         if kind is not None:
             first = cell if not rows_by_kind else first
             rows_by_kind.setdefault(kind, []).append(row)
@@ -260,7 +268,7 @@ def find_fault(name, cells) -> Fault | None:
     if not rows_by_kind:
         return None
     told_apart(rows_by_kind, texts, len(cells))
-    return Fault(name, rows_by_kind, texts, len(cells), first)
+    return Fault(name, rows_by_kind, texts, len(cells), first, points, as_written)
 
 
 def told_apart(rows_by_kind, texts, n_rows) -> None:
@@ -278,8 +286,8 @@ def told_apart(rows_by_kind, texts, n_rows) -> None:
     texts[target] = {**texts.get(target, {}), **texts.pop(source, {})}
 
 
-def kind_of(cell) -> str | None:
-    """One of `KINDS`, None for a finite number."""
+def kind_of(cell, number) -> str | None:
+    """One of `KINDS`, None for a finite number. `number`: what the cell is read as."""
     if isinstance(cell, str):
         cell = cell.strip()
         if cell in MISSING_WORDS:
@@ -292,7 +300,6 @@ def kind_of(cell) -> str | None:
         return "text"
     elif is_missing(cell):
         return "empty cell"
-    number = to_number(cell)
     if number is not None:
         return None if math.isfinite(number) else "infinite number"
     if not isinstance(cell, str):

@@ -153,3 +153,41 @@ def test_every_kind_of_cell_and_every_way_out_is_provoked():
     faults = [fault for name in (*COLUMNS, *READ) if (fault := find_fault("a", list(table(name)["a"]))) is not None]
     assert set(itertools.chain.from_iterable(fault.cells for fault in faults)) == set(KINDS)
     assert set(itertools.chain.from_iterable(fault.mends for fault in faults)) == set(BY_HAND)
+
+
+DECIMALS = [f"{i / 1000:.3f}" for i in range(100, 100 + N)]         # which a comma for a point would make a thousand times as large
+COMMAS = [text.replace(".", ",") for text in DECIMALS]
+
+
+@pytest.mark.parametrize(("cells", "option"), [
+    (["0,456", "0,457", *DECIMALS[2:]], None), (["0,456", *DECIMALS[1:]], None), (COMMAS, ","), (["7", *COMMAS[1:]], ","),
+    (["1,456", "1,457", *(f"1{text}" for text in DECIMALS[2:])], "."),
+])
+def test_no_advice_makes_other_numbers_of_the_cells_that_are_numbers(run, tmp_path, cells, option):
+    pd.DataFrame({"a": cells, "b": NUMBERS, "y": Y}).to_csv(tmp_path / "t.csv", index=False)
+    flag = {None: [], ".": ["--number", "a"], ",": ["--number", "a=,"]}[option]
+    code, _, err = run("fit", "prank", tmp_path / "t.csv", "--target", "y", "--model", tmp_path / "m")
+    assert code == 2 and flags(err) == flag and ("orrect the cells of 'a', or drop it" in err) == (option is None)
+    with pytest.raises(ColumnError) as error:
+        PRank().fit(pd.DataFrame({"a": cells, "b": NUMBERS}), Y)
+    assert keywords(str(error.value)) == ({} if option is None else {
+        "plugin_options": {"number": ["a"] if option == "." else {"a": ","}}})
+
+
+@pytest.mark.parametrize(("cells", "message"), [
+    (["0.65"] * N, "Pass --number a."), (["0.65", *COMMAS[1:]], "'a' is '0.65', not a number; correct the cells of 'a', or drop it."),
+    (["0.65", "0.66", *COMMAS[2:]], "Correct the cells of 'a', or drop it."), (["1,5x"] * N, "('1,5x')"),
+])
+def test_points_of_files_with_decimal_commas_are_no_numbers(run, tmp_path, cells, message):
+    pd.DataFrame({"a": cells, "b": NUMBERS.astype(int), "y": Y}).to_csv(tmp_path / "t.csv", index=False, sep=";")
+    fit = ("fit", "prank", tmp_path / "t.csv", "--target", "y", "--model", tmp_path / "m", "--separator", ";", "--decimal", ",")
+    code, _, err = run(*fit)
+    assert code == 2 and message in err
+    assert "--number" not in message or run(*fit, *flags(err))[0] == 0
+
+
+@pytest.mark.parametrize("point", [".", ","])
+def test_a_column_of_written_numbers_is_advised_of_its_other_cells_alone(point):
+    cells = [*[f"1{point}5", f"2{point}5"] * 6, "x"]
+    with pytest.raises(ColumnError, match=r"'a': 1 text \('x'\), the first in row 12\. Correct the cells of 'a', or drop it\."):
+        Engine("prank", plugins=["table"], number={"a": point}).fit(pd.DataFrame({"a": cells}), np.arange(13) % 3)
