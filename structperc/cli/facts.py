@@ -54,11 +54,18 @@ class Facts:
         def total(a, b):
             return None if a is None else a + b
 
+        # A column may hold numbers in one part, and texts in another.
+        full = len(self.sample) >= SCALE_SAMPLE
+        names = self.names if full else [name for name in self.names if name in other.names]
         return attrs.evolve(self, examples=self.examples + other.examples, rows=self.rows + other.rows,
-                            intervals=total(self.intervals, other.intervals), weighted=total(self.weighted, other.weighted),
-                            sample=self.sample if len(self.sample) >= SCALE_SAMPLE
-                            else np.concatenate([self.sample, other.sample])[:SCALE_SAMPLE], from_one=self.from_one and other.from_one,
+                            intervals=total(self.intervals, other.intervals), weighted=total(self.weighted, other.weighted), names=names,
+                            sample=self.sample if full else np.concatenate([self.sampled(names), other.sampled(names)])[:SCALE_SAMPLE],
+                            from_one=self.from_one and other.from_one,
                             answers=few(total(self.answers, other.answers)) if other.answers is not None else None)
+
+    def sampled(self, names) -> np.ndarray:
+        """The sample of these columns."""
+        return self.sample[:, [self.names.index(name) for name in names]]
 
     def scale(self, dropped=()) -> float:
         """The largest standard deviation of a column over the smallest, without those that are dropped; 1 for sparse data."""

@@ -339,3 +339,14 @@ def test_an_interrupted_survey_writes_nothing(run, monkeypatch):
     monkeypatch.setattr(streaming, "survey", interrupted)
     code, _, err = run("fit", "cusum", *write("csv"), "--model", "m", "--stream")
     assert code == 130 and "before training began; no model was written" in err and not Path("m").exists()
+
+
+@pytest.mark.parametrize("cells", [["1"] * 30 + ["x"] * 30, ["x"] * 30 + ["1"] * 30])
+def test_a_column_may_hold_numbers_in_one_part_and_texts_in_another(run, folder, cells):
+    table = pd.DataFrame({"a": np.arange(60.0) % 7, "b": cells, "y": np.arange(60) % 7 // 3})
+    table.to_csv("mixed.csv", index=False)
+    table.drop(columns="b").to_csv("plain.csv", index=False)
+    for name in ("mixed", "plain"):
+        flags = ["--drop", "b"] if name == "mixed" else []
+        assert run("fit", "prank", f"{name}.csv", "--target", "y", "--model", name, "--stream", "--rows", "30", *flags)[0] == 0
+    assert np.array_equal(Engine.load("mixed").coef_, Engine.load("plain").coef_)
