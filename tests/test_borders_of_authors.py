@@ -79,6 +79,58 @@ def test_counts_may_come_in_one_array():
     assert check_problem(Choice(outputs=Refilled))
 
 
+class OneList(Two):
+    """Each call fills the same list."""
+
+    def start(self, parts, context):
+        super().start(parts, context)
+        self._structure, self._answer = [], []
+
+    def enumerate(self, x):
+        for self._structure[:] in super().enumerate(x):
+            yield self._structure
+
+
+class Shown(OneList):
+    def decode(self, y, x):
+        self._answer[:] = y
+        return self._answer
+
+
+def test_predictions_and_listed_structures_may_come_in_one_list():
+    one, other = (Engine(Choice(outputs=outputs), epochs=3, random_state=0).fit(BLOCKS, PAIRS) for outputs in (Two, Shown))
+    assert list(map(tuple, other.predict(BLOCKS))) == list(one.predict(BLOCKS))
+    assert [[(tuple(y), score) for y, score in k_best] for k_best in other.predict_k_best(BLOCKS, 3)] == one.predict_k_best(BLOCKS, 3)
+    assert str(other.explain(BLOCKS[0])).replace("[", "(").replace("]", ")") == str(one.explain(BLOCKS[0]))
+    assert check_problem(Choice(outputs=OneList))
+
+
+class OneArray(VectorFeatures):
+    """Each call fills the same array."""
+
+    def vectors(self, x):
+        self._vectors = getattr(self, "_vectors", np.zeros((9, 2)))
+        self._vectors[:x.n_rows] = x.rows
+        return self._vectors[:x.n_rows]
+
+
+class NewArray(VectorFeatures):
+    def vectors(self, x):
+        return x.rows.copy()
+
+
+def test_vectors_may_come_in_one_array():
+    one, other = (Engine(Choice(features=features(2)), epochs=3, random_state=0).fit(BLOCKS, PAIRS) for features in (NewArray, OneArray))
+    assert str(one.explain(BLOCKS[0])) == str(other.explain(BLOCKS[0]))
+
+    class Described(Choice):
+        @hookimpl
+        def structperc_features(self, context):
+            return OneArray(2)
+
+    assert check_problem(Described())
+
+
 # ---- gold structures ----
 
 

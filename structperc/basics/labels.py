@@ -5,6 +5,7 @@ import functools
 import numbers
 import operator
 import sys
+from copy import copy
 from types import FunctionType
 
 import numpy as np
@@ -333,17 +334,17 @@ def of_plain_values(method):
     return call
 
 
-def of_own_array(method):
-    """A method that returns an array of its own each time, though its author fills one array again and again."""
+def of_own_value(method):
+    """A method that returns its own array or list each time, though its author fills one again and again."""
     @functools.wraps(method)
     def call(self, *arguments, **named):
         answer = method(self, *arguments, **named)
-        return answer.copy() if isinstance(answer, np.ndarray) else answer
+        return copy(answer) if isinstance(answer, (np.ndarray, list, dict, set)) else answer
 
     return call
 
 
-WRAPPERS = dict.fromkeys(OF_USERS, of_plain_values) | {"count": of_own_array}
+WRAPPERS = dict.fromkeys(OF_USERS, of_plain_values) | dict.fromkeys(("count", "decode"), of_own_value)
 
 
 def refuse_missing(values, name="y"):

@@ -113,15 +113,14 @@ cdef check_structures(Outputs outputs, Structures gold, Rows rows, features, Py_
 cdef Py_ssize_t refuse_unlisted(Outputs outputs, Example x, gold, Py_ssize_t most) except -1:
     """Raises an error for gold that `enumerate` does not list. Returns the number of listed structures, or `most` without a list."""
     try:
-        structures = outputs.enumerate(x)
-        if structures is None:
-            return most
-        structures = list(itertools.islice(structures, most))
+        structures = listed_structures(outputs, x, most)
     except Exception as error:
         raise noted(error, outputs, "enumerate", x)
+    if structures is None:
+        return most
     if len(structures) < most:
         for y in structures:
-            nothing(outputs.check_structure(x, as_structure(outputs, y, x)), outputs, "check_structure")
+            nothing(outputs.check_structure(x, y), outputs, "check_structure")
         if not any(same_atoms(outputs, x, y, gold) for y in structures):
             if not structures:
                 raise PluginError(f"{type(outputs).__name__}.enumerate lists no structure of example {x.index}. Return a new iterator from "
@@ -135,7 +134,6 @@ cdef Py_ssize_t refuse_unlisted(Outputs outputs, Example x, gold, Py_ssize_t mos
 
 cdef bint same_atoms(Outputs outputs, Example x, y, gold) except -1:
     """Whether two structures count each atom equally often."""
-    y = as_structure(outputs, y, x)
     if y == gold:
         return True
     if lists_atoms(outputs):
@@ -178,6 +176,12 @@ def as_structure(Outputs outputs, result, Example x):
         return tuple(map(index, result.tolist() if isinstance(result, np.ndarray) else result))
     except TypeError:
         raise PluginError(f"{shortened(result)} for example {x.index} is not a structure; expected a collection of ints.") from None
+
+
+def listed_structures(Outputs outputs, Example x, Py_ssize_t most):
+    """The first structures that `enumerate` lists; None without a list. An author's may come in one list that is filled again and again."""
+    structures = outputs.enumerate(x)
+    return None if structures is None else [as_structure(outputs, y, x) for y in itertools.islice(structures, most)]
 
 
 def decode_many(Outputs outputs, structures, Rows rows, features, examples=None):

@@ -120,11 +120,11 @@ cdef class VectorFeatures(Features):
 
 
 def as_numbers(features, vectors, Example x):
-    """What `vectors` returned, as an array of floats."""
+    """What `vectors` returned, as an array of floats of its own: authors may fill one array again and again."""
     try:
         values = np.asarray(vectors)
         if values.dtype.kind in "biufO":
-            return np.ascontiguousarray(values, dtype=values.dtype if values.dtype in (np.float64, np.float32) else np.float64)
+            return np.array(values, dtype=values.dtype if values.dtype in (np.float64, np.float32) else np.float64, order="C")
     except (TypeError, ValueError):
         pass
     raise PluginError(f"{type(features).__name__}.vectors returned {shortened(vectors, 80)} for example {x.index}; expected "
@@ -142,7 +142,7 @@ def as_rows(features, Example x):
         shown_to_map(x, before)
     if is_sparse(vectors):
         try:
-            vectors = to_csr(vectors, "vectors")
+            vectors = to_csr(vectors, "vectors").copy()
         except DataError as error:
             raise PluginError(f"{type(features).__name__}.vectors returned a matrix for example {x.index} that is damaged: "
                               f"{error}") from None

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 
 from structperc.basics.errors import PluginError
 from structperc.core.argmax import forbidden, marginals_of, ranked_by
-from structperc.core.outputs import LabelOutputs, RankOutputs, as_structure
+from structperc.core.outputs import LabelOutputs, RankOutputs, as_structure, listed_structures
 from structperc.core.probabilities import cumulative_probabilities
 
 MOST_STRUCTURES = 100_000
@@ -139,11 +137,10 @@ def scored(parts, scores, x, wanted):
 def listed(parts, x, wanted):
     """All structures of x and their atom counts, (n_structures, n_atoms)."""
     refuse_hidden(parts, wanted)
-    structures = parts.outputs.enumerate(x)
+    structures = listed_structures(parts.outputs, x, MOST_STRUCTURES + 1)
     if structures is None:
         raise PluginError(f"{type(parts.argmax).__name__} cannot find {wanted}, and {type(parts.outputs).__name__} cannot "
                           f"enumerate its structures. Implement enumerate(x) there, or a method of the solver.")
-    structures = list(itertools.islice(structures, MOST_STRUCTURES + 1))
     if len(structures) > MOST_STRUCTURES:
         raise PluginError(f"{wanted} were looked for among all structures of example {x.index}, which are more than {MOST_STRUCTURES}; "
                           f"give it a smaller one.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import itertools
 from functools import cached_property
 
 import attrs
@@ -13,7 +12,7 @@ from structperc.basics.errors import DataError, PluginError, StructPercError
 from structperc.basics.rows_of_numbers import count_rows, to_dense
 from structperc.core.component import adapted
 from structperc.core.features import is_constrained
-from structperc.core.outputs import as_structure, decode_many
+from structperc.core.outputs import as_structure, decode_many, listed_structures
 from structperc.core.rows import Rows
 from structperc.engine.engine import REQUIRED, Engine
 from structperc.fitting import plugins as registry
@@ -146,8 +145,7 @@ class Case:
     def structures(self, x):
         """All of Y(x), or None where they are not listed or too many. They are listed once for all checks."""
         if id(x) not in self.enumerated:
-            listed = self.parts.outputs.enumerate(x)
-            listed = None if listed is None else list(itertools.islice(listed, MOST_STRUCTURES + 1))
+            listed = listed_structures(self.parts.outputs, x, MOST_STRUCTURES + 1)
             self.enumerated[id(x)] = x, None if listed is None or len(listed) > MOST_STRUCTURES else listed
         return self.enumerated[id(x)][1]
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
-
 import attrs
 import numpy as np
 
 from structperc.basics.errors import PluginError
 from structperc.core.features import is_constrained
-from structperc.core.outputs import encoded_gold
+from structperc.core.outputs import encoded_gold, listed_structures
 from structperc.fitting.answers import totals
 from structperc.fitting.assembly import new_model
 from structperc.problems.batches import Batch
@@ -67,7 +65,7 @@ def examples_of(case):
     prepared, examples = Prepared(engine, model, rows, gold, costs), []
     for i in range(rows.n_examples):
         x = prepared.example(i)
-        structures = list(itertools.islice(parts.outputs.enumerate(x), MOST_STRUCTURES))
+        structures = listed_structures(parts.outputs, x, MOST_STRUCTURES)
         counts = np.array([parts.outputs.count(x, y) for y in structures], dtype=float).reshape(len(structures), x.n_atoms)
         right = np.array([bool(case.outputs.agrees(gold[i], y, x)) for y in structures])
         losses = np.array([parts.loss.value(gold[i], y, x) for y in structures], dtype=float)
