@@ -234,8 +234,8 @@ cdef class Outputs(Component):
             if not 0 <= a < x.n_atoms:
                 raise no_atom(self, a, y, x)
         if len(set(atoms)) < len(atoms):
-            raise PluginError(f"the structure {shortened(y)} of example {x.index} names an atom twice. If it is a 0/1 vector v, pass a "
-                              f"mask, numpy.asarray(v, dtype=bool).")
+            raise PluginError(f"the structure {shortened(y)} of example {x.index} names an atom twice. If it is a 0/1 vector v, name "
+                              f"its atoms, tuple(numpy.flatnonzero(v)).")
 
     def encode_answers(self, answers, rows):
         """Encode what `predict` returned: the inverse of `decode`. By default the same as `encode`. Returns `Structures`.

@@ -440,7 +440,7 @@ cdef int step_on(EngineCore engine, TrainingRun run, rows, scaling, counts, list
         passed = model.parts.trainer.visit_chunk(run) if model.sharded else run.run(run.next_order())
         if passed.updates and not before.snapshot.is_finite():
             raise overflow()
-        model.status = MAX_EPOCHS if passed.updates else STALLED if passed.mistakes else CONVERGED
+        status = MAX_EPOCHS if passed.updates else STALLED if passed.mistakes else CONVERGED
     except BaseException as error:
         if not (isinstance(error, KeyboardInterrupt) and weights.averaging.n_visited > n_visited
                 and retry_on_interrupt(interrupts, before.snapshot.is_finite)):
@@ -448,12 +448,16 @@ cdef int step_on(EngineCore engine, TrainingRun run, rows, scaling, counts, list
             if interrupts:
                 raise interrupts[0]
             raise
-        model.status = INTERRUPTED
+        status = INTERRUPTED
         interrupts.append(error)
-    engine.trained, model.streaming = model, True
     if converts:
-        leave(model, scaling, interrupts)
-    elif scaling is not None:
+        try:
+            leave(model, scaling, interrupts)
+        except BaseException:
+            retry_on_interrupt(interrupts, before.put_back)
+            raise
+    engine.trained, model.streaming, model.status = model, True, status
+    if not converts and scaling is not None:
         model.scaling, model.scales = scaling, True
     model.online, model.history = continued(model.online, run.online), continued(model.history, run.history)
     model.add_rows(run.rows, counts if scaling is None else None)

@@ -141,6 +141,30 @@ def test_a_part_that_fails_in_the_middle_leaves_no_trace(part, kind, options, fu
         assert state(engine) == state(twin)
 
 
+class FusedUnits(BlockFeatures):
+    calls = 0
+
+    def rescaled(self, w, shift, spread):
+        FusedUnits.calls += 1
+        Fuse.touch(FusedUnits.calls)
+        return super().rescaled(w, shift, spread)
+
+
+@pytest.mark.parametrize("average", [False, True])
+def test_units_that_fail_in_any_call_of_a_chunk_leave_no_trace(average, fuse):
+    X, y = data()
+    engine = Engine("cusum", classes=RANKS, average=average, scale=True, plugins=[FusedUnits(3, 4)]).fit(X, y)
+    FusedUnits.calls = 0
+    copy.deepcopy(engine).partial_fit(3 * X, y)
+    assert (n_calls := FusedUnits.calls) > 1
+    for n in range(1, n_calls + 1):
+        before, FusedUnits.calls, fuse.at = state(engine), 0, n
+        with pytest.raises(Blown):
+            engine.partial_fit(3 * X, y)
+        fuse.at = None
+        assert state(engine) == before
+
+
 @pytest.mark.parametrize("average", [False, True])
 def test_a_failed_chunk_of_empty_rows_leaves_no_trace(average, fuse):
     """Rows without any value still move the intercepts."""
