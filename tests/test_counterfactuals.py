@@ -595,6 +595,15 @@ def test_models_without_linear_scores_are_refused():
         structperc.counterfactual(model("prank")[0], np.ones((40, 3)), 2)
 
 
+def test_sentences_of_a_parser_are_tokens_also_where_its_reader_makes_numbers_of_them():
+    x = [("the", "DET"), ("dog", "NOUN"), ("barks", "VERB")]
+    parser = Engine("parsing", random_state=0).fit([x, x[1:]], [[2, 3, 0], [2, 0]])
+    for options in ({}, {"spreads": [1.0, 1.0]}):
+        with pytest.raises(PluginError, match="alternatives="):
+            structperc.counterfactual(parser, x, [3, 0, 2], **options)
+    assert structperc.counterfactual(parser, x, [3, 0, 2], alternatives={0: [("a", "DET")]}).bound > 0
+
+
 @pytest.mark.parametrize("given_twice", [{}, dict(one_of=[1], at_least=2), dict(at_most=2, chosen="> 1")])
 def test_what_is_wanted_is_said_in_one_way(given_twice):
     with pytest.raises(OptionError, match="in one way"):

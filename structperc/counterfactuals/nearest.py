@@ -109,7 +109,7 @@ def counterfactual(model, x, wanted, *, fixed=(), bounds=None, whole=(), groups=
     read = engine_model.parts.reader.read_one(x, engine_model.context.objects, engine_model.parts.features.layout.atoms_per_example is None)
     if read.n_examples != 1:
         raise DataError(f"counterfactual takes one example, but got {read.n_examples}; pass one of them.")
-    if not isinstance(read.X, np.ndarray):
+    if not isinstance(read.X, np.ndarray) or is_of_tokens(x):
         raise PluginError("a counterfactual changes dense rows of numbers, and these are sparse rows or tokens; pass X.toarray(), or for "
                           "tokens alternatives={token: [other tokens]}.")
     block = Block(engine_model, read)
@@ -145,6 +145,12 @@ def engine_for_users(model) -> Engine:
         raise OptionError(f"the steps before {type(last).__name__} change the columns, so their units are not those of the user. Use "
                           f"scale=True of the estimator instead, or pass the last step and a transformed x.")
     return engine_of(last, "counterfactual")
+
+
+def is_of_tokens(x) -> bool:
+    """Whether an example is a list of tokens of text, of which a reader may make numbers."""
+    token = x[0] if isinstance(x, (list, tuple)) and len(x) else None
+    return isinstance(token, (str, dict)) or isinstance(token, (list, tuple)) and {*map(type, token)} == {str}
 
 
 def rows_of(rows, n):
