@@ -18,6 +18,7 @@ from structperc.basics.signals import Cancelled, map_in_threads
 from structperc.core.component import kept_state, state_of
 from structperc.core.loop cimport PassResult
 from structperc.core.loop import NotFinite
+from structperc.fitting.model import remembered
 from structperc.fitting.not_finite import not_finite
 from structperc.fitting.weighing import drawn
 
@@ -54,7 +55,7 @@ cdef class Shard:
     cdef readonly object model, opened
     cdef public object answer
     cdef readonly Py_ssize_t number
-    cdef dict states
+    cdef dict states, attributes
 
     def __init__(self, Py_ssize_t number, model, trained, opened):
         self.number, self.model, self.opened = number, model, opened
@@ -65,6 +66,7 @@ cdef class Shard:
                 part.restore(state)
             if state:
                 self.states[kind] = kept_state(part)
+        self.attributes = {kind: remembered(getattr(model.parts, kind)) for kind in SHARED}
 
     def train(self, base, seed, epoch, shuffle, changed=None, keep=False, dtype=float):
         """One pass from the weights of `base`, in the order from seed, epoch and number of the shard. A cancelled thread ends it early."""
@@ -105,6 +107,12 @@ cdef class Shard:
                 if name not in after or not np.array_equal(value, after[name]):
                     raise PluginError(f"{type(part).__name__} has changed its state {name!r} by training steps, and shards mix nothing but "
                                       f"weights; set n_shards=1.")
+        for kind, before in self.attributes.items():
+            part = getattr(self.model.parts, kind)
+            for name, value in remembered(part).items():
+                if before.get(name, self) != value:
+                    raise PluginError(f"{type(part).__name__}.{name} has changed by training steps, and shards mix nothing but weights. "
+                                      f"Set n_shards=1, or begin the name with _ where no step depends on it.")
 
 
 def in_memory(*parts):

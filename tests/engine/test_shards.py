@@ -198,6 +198,20 @@ class Counting(PerceptronUpdate):
         self.steps = int(state["steps"])
 
 
+class Unkept(PerceptronUpdate):
+    """Steps become smaller, and no state has their number."""
+
+    def step(self, trial):
+        self.steps = getattr(self, "steps", 0) + 1
+        self._seen = self.steps
+        return super().step(trial) / self.steps
+
+
+def test_a_rule_that_keeps_what_it_learns_to_itself_is_refused_too():
+    with pytest.raises(PluginError, match=r"Unkept.steps has changed by training steps.*begin the name with _ where no step depends on it"):
+        trained("cusum", X, Y, n_shards=2, plugins=[Unkept()])
+
+
 def test_what_cannot_be_mixed_is_refused_by_a_sentence():
     with pytest.raises(PluginError, match="n_shards above 1 mixes weights that shards have trained apart, which DualWeights does not know"):
         trained("cusum", X, Y, n_shards=2, plugins=["dual-kernel"], kernel="rbf")
