@@ -290,7 +290,7 @@ class CumulativeLogitTrainer(Trainer):
     def restore(self, state):
         objectives = read_array(state, "objectives", np.float64, (None,)).tolist()
         fitted, shape = None, (self.n_weights, self.n_weights)
-        if "log_likelihood" in state:
-            fitted = Fitted(float(read_array(state, "log_likelihood", np.float64)), read_array(state, "covariance", np.float64, shape),
-                            read_array(state, "robust_covariance", np.float64, shape))
+        if "log_likelihood" in state:           # a covariance is infinite where the likelihood has no maximum
+            fitted = Fitted(float(read_array(state, "log_likelihood", np.float64)),
+                            *(read_array(state, name, np.float64, shape, finite=False) for name in ("covariance", "robust_covariance")))
         self.objectives, self.fitted = objectives, fitted

@@ -1,5 +1,8 @@
 """Tests of the trainer "cumulative-logit": maximum likelihood, standard errors, intervals, absent ranks, and rejected input."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -181,6 +184,22 @@ def test_a_saved_model_keeps_its_errors(tmp_path):
     engine.save(tmp_path / "m")
     read = Engine.load(tmp_path / "m")
     assert np.array_equal(read.standard_errors_, engine.standard_errors_) and read.log_likelihood_ == engine.log_likelihood_
+
+
+@pytest.mark.parametrize("dummy", [False, True])
+def test_a_model_without_a_maximum_is_saved_too(dummy, tmp_path):
+    X, y = ordinal()
+    if dummy:           # that only the highest rank has
+        X = np.column_stack([X, (y == y.max()) & (np.arange(len(y)) % 2 == 0)])
+    else:
+        y = 1 + (X[:, 0] > -0.3).astype(int) + (X[:, 0] > 0.3)
+    with pytest.warns(UserWarning, match="separate"):
+        engine = Engine("prank", trainer="cumulative-logit").fit(X, y)
+    assert np.isinf(engine.standard_errors_).any()
+    engine.save(tmp_path / "m")
+    for read in (Engine.load(tmp_path / "m"), pickle.loads(pickle.dumps(engine)), copy.deepcopy(engine)):
+        assert np.array_equal(read.covariance_, engine.covariance_) and np.array_equal(read.predict(X), engine.predict(X))
+        assert np.array_equal(read.robust_covariance_, engine.robust_covariance_)
 
 
 def test_other_weights_and_chunks_are_refused():
