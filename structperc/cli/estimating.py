@@ -31,11 +31,12 @@ def estimate(arguments) -> int:
     if arguments.proportional_odds:
         if groups is not None:
             raise OptionError("--proportional-odds takes rows for independent, and --groups shows that they are not; leave one out.")
-        result, about = structperc.proportional_odds(engine, X, y, arguments.level), "whether the odds are proportional in"
-        notes = result.conclusion()
+        result = structperc.proportional_odds(engine, X, y, arguments.level, sample_weight=data.weights)
+        notes, about = result.conclusion(), "whether the odds are proportional in"
     else:
         result = structperc.effects(engine, X, y, groups, n_boot=arguments.n_boot, level=arguments.level, scale=arguments.scale,
-                         random_state=arguments.seed, per=rises(arguments.per), interval=arguments.interval)
+                                    random_state=arguments.seed, sample_weight=data.weights, per=rises(arguments.per),
+                                    interval=arguments.interval)
         notes, about = result.notes(), "the effects of"
     if kind is None:
         say_table([result.head(), *result.cells()])
@@ -79,6 +80,7 @@ def effects_arguments(made) -> None:
     made.add_argument("model", metavar="MODEL", type=path, help="a file written by fit, such as of prank")
     made.add_argument("data", metavar="DATA", type=path, help="the training data")
     made.add_argument("--target", metavar="NAME", help="the column of true labels; default: that of fit")
+    made.add_argument("--weight", metavar="COLUMN", help="the column of sample weights; default: that of fit")
     made.add_argument("--scale", choices=("direction", "log-odds", "odds-ratio"), default="direction",
                       help="relative weights, log odds or odds ratios; default direction")
     made.add_argument("--per", metavar="RISE", help="unit, deviation, or A=10,B=5: the rise of a column that its effect belongs to")

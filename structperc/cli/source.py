@@ -9,7 +9,7 @@ from structperc.files.formats import COLUMNS, FEATURES, FORMATS, ITEMS, TOKENS, 
 
 OPENING = {"separator": "--separator", "decimal": "--decimal", "encoding": "--encoding", "query": "--query"}
 FLAGS = {"target": "--target", "columns": "--columns", "template": "--template", "group": "--group", "weight": "--weight", **OPENING}
-NAMED_COLUMNS = ("target", "group")
+NAMED_COLUMNS = ("target", "group", "weight")
 NOTED = (*NAMED_COLUMNS, "separator", "decimal", "encoding")       # what a model keeps of the table that it was trained on
 
 
@@ -36,7 +36,8 @@ class Source:
     @classmethod
     def from_arguments(cls, arguments, default=None, rows=None, notes=None):
         """The source of a command, whose format is that of --format, of the file's name or of --columns, else `default`."""
-        # Flags of another format than that of the data raise an error. Missing flags have the values of training, from `notes`.
+        # Flags of another format than that of the data raise an error. Flags that were not passed have the values of training, from
+        # `notes`, if the command has them.
         path, named = arguments.data, format_of(arguments.data)
         flags = {name: getattr(arguments, name, None) for name in FLAGS}
         passed = {name for name, value in flags.items() if value is not None}
@@ -50,7 +51,8 @@ class Source:
                 others = [other for other in FORMATS if attrs.evolve(source, format=other).takes(name)]
                 raise OptionError(f"{path} is read as {source.format}, for which {FLAGS[name]} means nothing; leave it out, or pass "
                                   f"--format {' or '.join(others)}.")
-        return attrs.evolve(source, **source.remembered(notes or {}, passed))
+        lacking = {name for name in FLAGS if not hasattr(arguments, name)}
+        return attrs.evolve(source, **source.remembered(notes or {}, passed | lacking))
 
     def notes(self) -> dict:
         """What later commands do not need as flags."""

@@ -126,6 +126,21 @@ def test_effects_of_a_model_that_drops_the_column_of_groups(data, run):
     assert (code, err) == (0, "") and all(cell in out for row in expected.cells() for cell in row) and "visitor" not in out
 
 
+def test_effects_weigh_rows_as_training_did(data, run):
+    data = data.assign(weight=1.0 + np.arange(len(data)) % 4, other=1.0, quality=np.where(np.arange(len(data)) % 7, data["quality"], 2))
+    data.to_csv("weighed.csv", index=False)
+    assert run("fit", "prank", "weighed.csv", "--target", "quality", "--weight", "weight", "--drop", "other", "--model", "w",
+               "--set", "trainer=cumulative-logit")[0] == 0
+    model, X, y = structperc.Engine.load("w"), data.drop(columns=["quality", "weight"]), data["quality"]
+    for flags, weights in (([], data["weight"]), (["--weight", "other"], data["other"])):
+        code, out, err = run("effects", "w", "weighed.csv", *flags)
+        expected = structperc.effects(model, X, y, random_state=0, sample_weight=weights)
+        assert (code, err) == (0, "") and all(cell in out for row in expected.cells() for cell in row)
+        code, out, err = run("effects", "w", "weighed.csv", "--proportional-odds", *flags)
+        expected = structperc.proportional_odds(model, X, y, sample_weight=weights)
+        assert (code, err) == (0, "") and all(cell in out for row in expected.cells() for cell in row)
+
+
 def test_a_baseline_of_zero_is_weight_times_value(data, model, run):
     row = data.drop(columns="quality").iloc[[0]]
     out = run("explain", "m", "wine.csv", "--baseline", "zero")[1]
