@@ -25,8 +25,24 @@ def is_labelled(y) -> bool:
     """
     for arcs in y if is_listed(y) else ():
         for arc in arcs if is_listed(arcs) else ():
-            return isinstance(arc, (tuple, list)) and len(arc) == 2
+            return is_pair(arc)
     return False
+
+
+def is_pair(arc) -> bool:
+    """Whether an entry of y has a head and a label, also as a row of an array.
+
+    Parameters
+    ----------
+    arc : object
+
+    Examples
+    --------
+    >>> from structperc_parsing.heads import is_pair
+    >>> is_pair((0, "root")), is_pair(0)
+    (True, False)
+    """
+    return (isinstance(arc, (tuple, list)) or getattr(arc, "ndim", 0) == 1) and len(arc) == 2
 
 
 def refuse_gaps(y) -> None:
@@ -50,7 +66,7 @@ def refuse_gaps(y) -> None:
         for j, arc in enumerate(arcs if is_listed(arcs) else ()):
             if has_no_head(arc):
                 raise no_head(f"y[{i}][{j}]")
-            if isinstance(arc, (tuple, list)) and len(arc) == 2 and is_gap(arc[1]):
+            if is_pair(arc) and is_gap(arc[1]):
                 raise no_label(i, j)
 
 
@@ -68,7 +84,7 @@ def has_no_head(arc) -> bool:
     >>> has_no_head(None), has_no_head((None, "root")), has_no_head((0, None))
     (True, True, False)
     """
-    return is_gap(arc[0] if isinstance(arc, (tuple, list)) and len(arc) == 2 else arc)
+    return is_gap(arc[0] if is_pair(arc) else arc)
 
 
 def no_head(where) -> DataError:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from structperc.errors import DataError, shortened
 from structperc.plugin_tools import is_listed
-from structperc_parsing.heads import has_no_head, no_head
+from structperc_parsing.heads import has_no_head, is_pair, no_head
 
 __all__ = ["attachment_scores"]
 
@@ -44,7 +44,7 @@ def scores_of(y_true, y_pred, name) -> dict:
     both = {one: listed_trees(y, one) for one, y in ((name, y_true), ("y_pred", y_pred))}
     if list(map(len, both[name])) != list(map(len, both["y_pred"])):
         raise DataError("the right and the predicted trees have different numbers of words; pass trees of the same sentences.")
-    is_labelled = any(isinstance(arc, (tuple, list)) for tree in both[name] for arc in tree)
+    is_labelled = any(is_pair(arc) for tree in both[name] for arc in tree)
     trees = [[[entry(arc, is_labelled, len(tree), f"{one}[{i}][{j}]") for j, arc in enumerate(tree)] for i, tree in enumerate(y)]
              for one, y in both.items()]
     pairs = [pair for right, predicted in zip(*trees, strict=True) for pair in zip(right, predicted, strict=True)]

@@ -26,8 +26,8 @@ from structperc.solvers.projective cimport projective_marginals_c, projective_re
 from structperc.solvers.arborescences import k_best_arborescences
 from structperc.solvers.ranked_projective import k_best_projective
 from structperc_parsing.atoms cimport Layout, count_words, first_label, first_sibling, layout_of
-from structperc_parsing.heads import find_circle, find_crossing, has_no_head, is_gap, is_labelled, lifted, no_head, no_label, no_tree
-from structperc_parsing.heads import refuse_gaps, refuse_no_tree
+from structperc_parsing.heads import find_circle, find_crossing, has_no_head, is_gap, is_labelled, is_pair, lifted, no_head, no_label
+from structperc_parsing.heads import no_tree, refuse_gaps, refuse_no_tree
 from structperc_parsing.labelled_trees import k_best_labelled
 from structperc_parsing.scores import scores_of
 
@@ -136,7 +136,7 @@ cdef class TreeOutputs(Outputs):
     def labels_in(self, y):
         """The labels that occur in what users pass as y."""
         pairs = (arc for arcs in y for arc in (arcs if is_listed(arcs) else ())) if is_labelled(y) else ()
-        return (arc[1] for arc in pairs if isinstance(arc, (tuple, list)) and len(arc) == 2 and not is_missing(arc[1]))
+        return (arc[1] for arc in pairs if is_pair(arc) and not is_missing(arc[1]))
 
     def encode(self, y, rows):
         if not is_listed(y):
@@ -282,7 +282,7 @@ cdef class TreeOutputs(Outputs):
     def measures(self, y_true, y_pred):
         scores = scores_of(y_true, y_pred, "y")
         for i, tree in enumerate(y_true):           # whose labels the model need not know
-            refuse_no_tree(i, [int(arc[0] if isinstance(arc, (tuple, list)) else arc) for arc in tree], self.one_root)
+            refuse_no_tree(i, [int(arc[0] if is_pair(arc) else arc) for arc in tree], self.one_root)
         return scores
 
     def max_code_length(self, n_atoms):

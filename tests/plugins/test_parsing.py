@@ -216,6 +216,14 @@ def test_labels_are_learned_with_the_trees():
         engine.partial_fit([[("x", "X")]], [[(0, "case")]])
 
 
+@pytest.mark.parametrize("kind", [np.array, lambda arcs: np.array(arcs, dtype=object)], ids=["texts", "objects"])
+def test_pairs_of_heads_and_labels_come_in_arrays(kind):
+    X, arcs = [[("the", "D"), ("dog", "N"), ("barks", "V")]] * 3, [(2, "det"), (3, "subj"), (0, "root")]
+    parser = DependencyParser(random_state=0).fit(X, [kind(arcs)] * 3)
+    assert parser.predict(X[:1]) == [arcs]
+    assert parser.score(X, np.array([kind(arcs)] * 3)) == attachment_scores([kind(arcs)], [arcs])["LAS"] == 1
+
+
 def test_dicts_and_numbers_are_tokens_too():
     columns = ["form", "tag"]
     named = [[dict(zip(columns, token, strict=True)) for token in sentence] for sentence in SENTENCES]
