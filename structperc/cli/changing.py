@@ -26,13 +26,10 @@ def change(arguments) -> int:
     wanted = wanted_of(engine, arguments)
     x, _, table = example(engine, arguments)
     with counted_in(table, arguments.data):
-        if isinstance(table, Tokens):
-            result = structperc.counterfactual(engine, x, wanted, alternatives=alternatives_of(table, x, arguments),
-                                               time_limit=arguments.time_limit)
-        else:
-            result = structperc.counterfactual(engine, x, wanted, fixed=columns_of(engine, arguments.fixed),
-                                               bounds=bounds_of(engine, arguments), whole=columns_of(engine, arguments.whole),
-                                               norm=arguments.norm, time_limit=arguments.time_limit)
+        result = structperc.counterfactual(engine, x, wanted, fixed=columns_of(engine, arguments.fixed),
+                                           bounds=bounds_of(engine, arguments), whole=columns_of(engine, arguments.whole),
+                                           norm=arguments.norm, alternatives=alternatives_of(table, x, arguments),
+                                           time_limit=arguments.time_limit)
     if kind is None:
         say(f"row {arguments.row} of {arguments.data}: predicted {result.before}", str(result))
         if result.changes:
@@ -82,19 +79,36 @@ def bounds_of(engine, arguments) -> dict:
     return bounds
 
 
-def alternatives_of(table, x, arguments) -> dict:
-    """word=other,another: the replacements of a token, whose other cells stay as they are."""
+def alternatives_of(table, x, arguments):
+    """word=other,another: the replacements of a token, whose other cells stay as they are. None: the data have no tokens."""
+    if not isinstance(table, Tokens):
+        if arguments.alternatives:
+            raise OptionError(f"--alternatives replaces words of files of tokens, and {arguments.data} has rows; leave it out.")
+        return None
     alternatives = {}
     for text in arguments.alternatives or ():
         word, equals, others = text.partition("=")
         if not equals or not others:
             raise OptionError(f"--alternatives {text!r}; expected WORD=OTHER,OTHER, such as bank=river,money.")
-        for at, token in enumerate(x):
-            cells = [token] if isinstance(token, str) else list(token)
-            if cells and cells[0] == word:
-                made = [other if isinstance(token, str) else type(token)([other, *cells[1:]]) for other in others.split(",")]
-                alternatives[at] = [*alternatives.get(at, []), *made]
+        places = [at for at, token in enumerate(x) if word_of(token) == word]
+        if not places:
+            raise OptionError(f"--alternatives {text!r}: the tokens of row {arguments.row} are {', '.join(map(word_of, x))}; name one of "
+                              f"them.")
+        for at in places:
+            alternatives.setdefault(at, []).extend(with_word(x[at], other) for other in others.split(","))
     return alternatives
+
+
+def word_of(token) -> str:
+    """The first cell of a token, or of an item the name of its first attribute."""
+    return token if isinstance(token, str) else next(iter(token), "")
+
+
+def with_word(token, other):
+    """The same token with another first cell."""
+    if isinstance(token, dict):
+        return {other if i == 0 else name: value for i, (name, value) in enumerate(token.items())}
+    return other if isinstance(token, str) else type(token)([other, *token[1:]])
 
 
 def counterfactual_arguments(made) -> None:

@@ -42,6 +42,7 @@ class Tokens:
     filled: list = attrs.field(factory=list)
     weights: None = None
     offsets: None = None
+    kept: dict = attrs.field(factory=dict)
 
     @property
     def n_examples(self) -> int:

@@ -100,7 +100,7 @@ def counterfactual(model, x, wanted, *, fixed=(), bounds=None, whole=(), groups=
     engine_model = engine.model_
     if alternatives is not None:
         for name, value, default in (("fixed", fixed, ()), ("bounds", bounds, None), ("whole", whole, ()), ("groups", groups, None),
-                                     ("rows", rows, None), ("spreads", spreads, None)):
+                                     ("norm", None if norm == "l1" else norm, None), ("rows", rows, None), ("spreads", spreads, None)):
             if value is not default and not (isinstance(value, (tuple, list, dict)) and not value):
                 raise OptionError(f"{name} is for rows of numbers, and alternatives for tokens; leave one of them out.")
         return of_tokens(engine_model, x, wanted, alternatives, clock)

@@ -49,7 +49,30 @@ def test_tokens_are_replaced_by_alternatives(data, run):
     assert (code, err) == (0, "") and ("would make it without 'token 0: B'" in out or "no allowed change" in out)
 
 
+def test_items_of_crfsuite_are_replaced_too(data, run):
+    Path("t.txt").write_text("B\tthe\tlen:3\nI\tdog\tlen:3\n\nB\tit\tlen:2\nO\tbarks\tlen:5\n\nB\tthe\tlen:3\nO\tbarks\tlen:5\n\n")
+    assert run("fit", "sequence", "t.txt", "--format", "crfsuite", "--model", "c", "--set", "epochs=5", "--quiet")[0] == 0
+    code, out, err = run("counterfactual", "c", "t.txt", "--not-chosen", "token 1: I", "--alternatives", "dog=barks,it")
+    model, x = Engine.load("c"), [{"the": 1.0, "len": 3.0}, {"dog": 1.0, "len": 3.0}]
+    expected = structperc.counterfactual(model, x, Wanted(not_chosen="token 1: I"),
+                                         alternatives={1: [{"barks": 1.0, "len": 3.0}, {"it": 1.0, "len": 3.0}]})
+    assert (code, err) == (0, "") and str(expected) in out
+
+
 @pytest.mark.parametrize(("arguments", "message"), [
+    (["--alternatives", "cat=dog"], "--alternatives 'cat=dog': the tokens of row 1 are the, dog; name one of them."),
+    (["--alternatives", "the=dog", "--fixed", "word"], "fixed is for rows of numbers, and alternatives for tokens"),
+    (["--alternatives", "the=dog", "--norm", "l2"], "norm is for rows of numbers, and alternatives for tokens"),
+])
+def test_what_does_nothing_for_tokens_is_refused(data, run, arguments, message):
+    Path("t.txt").write_text("the B\ndog I\n\n")
+    assert run("fit", "sequence", "t.txt", "--columns", "word,chunk", "--model", "c", "--set", "epochs=5", "--quiet")[0] == 0
+    code, out, err = run("counterfactual", "c", "t.txt", "--chosen", "token 0: I", *arguments)
+    assert (code, out) == (2, "") and message in err
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["--wanted", "1", "--alternatives", "bmi=visits"], "--alternatives replaces words of files of tokens, and patients.csv has rows"),
     (["--wanted", "9"], "--wanted '9' is no label that the model knows; expected one of 1, 2, 3"),
     (["--wanted", "1", "--at-least", "2"], "in one way"),
     (["--wanted", "1", "--bounds", "bmi"], "expected COLUMN=LOW:HIGH"),

@@ -126,6 +126,14 @@ def test_effects_of_a_model_that_drops_the_column_of_groups(data, run):
     assert (code, err) == (0, "") and all(cell in out for row in expected.cells() for cell in row) and "visitor" not in out
 
 
+@pytest.mark.parametrize("flags", [[], ["--proportional-odds"]])
+def test_effects_of_a_tagger_are_refused_in_a_sentence(data, run, flags):
+    Path("t.txt").write_text("the B\ndog I\n\n")
+    assert run("fit", "sequence", "t.txt", "--columns", "word,chunk", "--model", "c", "--set", "epochs=5", "--quiet")[0] == 0
+    code, out, err = run("effects", "c", "t.txt", *flags)
+    assert (code, out) == (2, "") and "are those of ordered labels, and 'sequence' predicts other outputs" in err
+
+
 def test_effects_weigh_rows_as_training_did(data, run):
     data = data.assign(weight=1.0 + np.arange(len(data)) % 4, other=1.0, quality=np.where(np.arange(len(data)) % 7, data["quality"], 2))
     data.to_csv("weighed.csv", index=False)
