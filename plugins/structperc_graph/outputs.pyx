@@ -19,7 +19,7 @@ class GraphDisplay(Display):
 
     def atom_names(self, Example x):
         cdef GraphOutputs outputs = self.outputs
-        keys, names = x.keys, [str(name) for name in outputs.labels.tolist()]
+        keys, names = x.keys, [str(name) for name in plain_labels(outputs.labels)]
         n, kinds = n_nodes(keys), outputs.kinds
         of_kind = ["equal"] if outputs.pairs == "potts" else [
             " and ".join((names[k], names[j])) if outputs.pairs == "symmetric" else f"{names[k]} to {names[j]}"

@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 
 from structperc.errors import DataError, OptionError, shortened
-from structperc.plugin_tools import as_sentences
+from structperc.plugin_tools import as_sentences, plain_labels
 from structperc_parsing.arc_templates import MACRO, column_number
 
 DISTANCES = {5: "5 to 6", 6: "7 to 10", 7: "more than 10"}
@@ -51,7 +51,7 @@ def explain_arc(engine, sentence, dependent, head=None, label=None) -> ArcExplan
         head = outputs.heads(outputs.encode(engine.predict([sentence]), rows)[0])[dependent - 1]
     if not is_position(head, 0, n) or head == dependent:
         raise OptionError(f"head={shortened(head)}; expected 0 for the root, or another word than {dependent}, from 1 to {n}.")
-    names = [] if outputs.labels is None else outputs.labels.tolist()
+    names = [] if outputs.labels is None else plain_labels(outputs.labels)
     if label is not None and label not in names:
         raise DataError(f"label={shortened(label)} is none of the labels {', '.join(map(str, names)) or '(there are none)'}.")
     slot, direction = features.slot(head, dependent), "to the right" if dependent > head else "to the left"

@@ -19,6 +19,7 @@ from structperc.plugin_tools import (
     Dependence,
     compared,
     one_hot_groups,
+    plain_labels,
     read_array,
     refuse_not_finite,
     separating,
@@ -185,7 +186,7 @@ class CumulativeLogitTrainer(Trainer):
         for end, missing in ((1, not (high == 1).any()), (n_ranks, not (low == n_ranks).any())):
             if missing:
                 side = "lowest" if end == 1 else "highest"
-                label = labels.tolist()[end - 1]
+                label = plain_labels(labels)[end - 1]
                 raise DataError(f"no example of y is surely the {side} label {label!r}, so the {self.optimum}: its threshold "
                                 f"would be infinite. Leave that label out of classes, or use update='logistic'.")
         return run.rows.X[active], low, high, weights[active]

@@ -123,8 +123,8 @@ cdef class SegmentOutputs(Outputs):
             number = None
         if not number and not (number == 0 and not self.outside):
             raise DataError(f"y[{i}] has the label {shortened(label)}, which is none of the labels "
-                            f"{', '.join(map(repr, self.labels.tolist()[:8]))}{', ...' if len(self.labels) > 8 else ''}; name all labels "
-                            f"with classes=.")
+                            f"{', '.join(map(repr, plain_labels(self.labels[:8])))}{', ...' if len(self.labels) > 8 else ''}; name all "
+                            f"labels with classes=.")
         return 2 * number
 
     def encode_answers(self, answers, rows):

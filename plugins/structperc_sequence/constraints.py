@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import attrs
 import numpy as np
 
 from structperc.errors import OptionError, did_you_mean, shortened
+from structperc.plugin_tools import codes_of, plain_labels
 
 SCHEMES = {"iob1": "BI", "iob2": "BI", "iobes": "BIES", "bilou": "BILU", "bmes": "BMES"}       # first, inside, last, single
 EDGE = None                     # the boundary of the sentence, as one side of a pair
@@ -41,35 +44,38 @@ class Constraints:
 def read_constraints(labels, forbidden=(), required=()) -> Constraints:
     """From the options `forbidden`, pairs or the name of a scheme, and `required`: None is the boundary. OptionError for other pairs."""
     # (a, b): b may not follow a, or after a only the b of such pairs may come. The schemes forbid what phrases written so never contain.
-    labels = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
-    place = {label: k for k, label in enumerate(labels)}
+    labels = np.asarray(labels)
     L = len(labels)
     allowed = np.ones((L + 1, L + 1), dtype=bool)           # the boundary is number L on both sides
     if isinstance(forbidden, str):
-        allowed = scheme(labels, forbidden)
+        allowed = scheme(plain_labels(labels), forbidden)
     else:
-        for a, b in pairs(forbidden, "forbidden_transitions", place):
+        for a, b in pairs(forbidden, "forbidden_transitions", labels):
             allowed[a, b] = False
-    only = pairs(required, "required_transitions", place)
+    only = pairs(required, "required_transitions", labels)
     for a in {a for a, _ in only}:
         allowed[a] &= np.isin(np.arange(L + 1), [b for first, b in only if first == a])
     allowed[L, L] = True
     return Constraints(allowed[:L, :L], allowed[L, :L], allowed[:L, L])
 
 
-def pairs(value, name, place) -> list[tuple[int, int]]:
+def pairs(value, name, labels) -> list[tuple[int, int]]:
     """The pairs as numbers of labels."""
     try:
         listed = [(a, b) for a, b in value]
     except (TypeError, ValueError, OverflowError):
         raise OptionError(f"{name}={shortened(value, 80)}; expected a list of pairs of labels, None for the boundary of a sentence"
                           f"{', or one of ' + ', '.join(map(repr, SCHEMES)) if name.startswith('forbidden') else ''}.") from None
-    for pair in listed:
-        for label in pair:
-            if label is not EDGE and label not in list(place):      # a list: what cannot be hashed is no label either
-                raise OptionError(f"{name} names {shortened(label)}, which is not one of the labels {', '.join(map(repr, list(place)[:8]))}"
-                                  f"{', ...' if len(place) > 8 else ''}.")
-    return [tuple(len(place) if label is EDGE else place[label] for label in pair) for pair in listed]
+    place = codes_of(labels) | {EDGE: len(labels)}
+    for label in itertools.chain(*listed):
+        try:
+            known = label in place
+        except TypeError:               # a list
+            known = False
+        if not known:
+            listing = ", ".join(map(repr, plain_labels(labels[:8]))) + (", ..." if len(labels) > 8 else "")
+            raise OptionError(f"{name} names {shortened(label)}, which is not one of the labels {listing}.")
+    return [(place[a], place[b]) for a, b in listed]
 
 
 def scheme(labels, name) -> np.ndarray:

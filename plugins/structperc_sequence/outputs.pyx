@@ -44,7 +44,7 @@ cdef class ChainOutputs(RestrictedOutputs):
         self.names = plain_labels(self.labels)
         self.named = np.fromiter(self.names, dtype=object)
         self.code_of = {**self.codes.code_of, None: 0}
-        self.constraints = read_constraints(self.names, self.forbidden, self.required)
+        self.constraints = read_constraints(self.labels, self.forbidden, self.required)
         self.completion = Viterbi(self.n_tags, self.has_start, self.has_end, self.constraints)
         return self.labels
 

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from structperc.basics.errors import StructPercError
-from structperc.basics.labels import is_nested, plain
+from structperc.basics.labels import codes_of, is_nested, plain
 from structperc.metrics.engines import Judged, Pairs, by_example, labels_of, model_of, parts_of
 from structperc.metrics.tagged_phrases import entries
 from structperc.reading.groups import Groups
@@ -103,7 +103,7 @@ def best_constant_of(model, rows, y) -> Constant | None:
     elif labels is not None and not outputs.n_labels:
         gold = by_example(outputs, rows, y)
         answer = most_frequent(labels_of(outputs, gold))
-        if answer not in labels.tolist():
+        if answer not in codes_of(labels):
             return None
         predicted = everywhere(answer, gold)
     else:

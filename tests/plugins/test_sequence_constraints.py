@@ -1,5 +1,6 @@
 """Tests of constraints on chains: forbidden and required transitions, tagging schemes, allowed labels, and errors."""
 
+import copy
 import itertools
 
 import numpy as np
@@ -324,6 +325,17 @@ def test_what_is_no_list_of_allowed_labels_is_refused(allowed, sentence):
         engine.predict(X, allowed=allowed)
     with pytest.raises(DataError, match=sentence):
         engine.fit(X, y, allowed=allowed)
+
+
+@pytest.mark.parametrize("labels", [np.array([1, 2]), np.array([1, 2], np.int8), np.array([0.5, 1]), np.array([False, True])], ids=str)
+@pytest.mark.parametrize("kind", [lambda a, b: [(a, b)], lambda a, b: np.array([[a, b]])], ids=["pairs", "array"])
+def test_transitions_named_by_values_of_numpy_are_saved(labels, kind, tmp_path):
+    X, y = [np.eye(2), np.eye(2)[::-1]], [labels[[1, 0]], labels[[0, 0]]]
+    engine = Engine("sequence", forbidden_transitions=kind(*labels), epochs=3).fit(X, y)
+    engine.save(tmp_path / "a.model")
+    loaded = Engine.load(tmp_path / "a.model")
+    assert list(loaded.predict(X)) == list(engine.predict(X)) == list(copy.deepcopy(engine).predict(X))
+    assert loaded.plugin_options["forbidden_transitions"] == (labels.tolist(),)
 
 
 @pytest.mark.parametrize("name", ["multiclass", "cusum"])

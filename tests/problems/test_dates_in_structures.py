@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from plain import Engine
 
-from structperc.errors import DataError
+from structperc import Problem
+from structperc.errors import DataError, OptionError
 
 DAYS = np.array(["2026-01-31", "2026-02-28", "2026-03-31"], dtype="M8[D]")
 LABELS = {
@@ -64,6 +65,17 @@ def test_dates_are_labels_of_parts_in_every_form(form, kind):
     engine.save(file)
     loaded = Engine.load(io.BytesIO(file.getvalue()))
     assert [list(answer) for answer in loaded.predict(examples)] == [list(answer) for answer in engine.predict(examples)]
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_dates_name_transitions(kind):
+    first, _, last = LABELS[kind]
+    problem = Problem("sequence", classes=LABELS[kind], forbidden_transitions=[(first, last), (None, first)], start=True)
+    batch = problem.batch(lengths=[2])
+    listed = [y for y, _ in batch.k_best(np.zeros(batch.offsets[-1]), 10)[0]]
+    assert len(listed) == 6 and all(y[0] != first for y in listed)
+    with pytest.raises(OptionError, match=r"names 'a', which is not one of the labels .*(date|Timestamp|timedelta)"):
+        Problem("sequence", classes=LABELS[kind], required_transitions=[(first, "a")]).batch(lengths=[2])
 
 
 def test_a_date_in_another_unit_is_the_same_label():
