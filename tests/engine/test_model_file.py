@@ -371,7 +371,7 @@ class Unsaveable(PrimalWeights):
 
 @pytest.mark.parametrize(("engine", "why"), [
     (lambda X, y: Engine("cusum", plugins=[Unsaveable()]).fit(X, y), "the state 'weights.weights' is an array of objects"),
-    (lambda X, y: Engine(Subsets(), above=np.array([0.0])).fit(X, [()] * 60), "the option above=.* cannot be written"),
+    (lambda X, y: Engine(Subsets(), above=np.array([np.inf])).fit(X, [()] * 60), "the option above=.* cannot be written"),
 ])
 def test_what_a_file_cannot_hold_is_refused_and_the_old_file_survives(engine, why, tmp_path):
     X, y = data()

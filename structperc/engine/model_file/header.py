@@ -86,8 +86,6 @@ def plain(value, name):
     if value is None or type(value) in (bool, str):
         return value
     try:
-        if isinstance(value, np.ndarray):       # its plugin would get a list from the file
-            raise TypeError
         return json.loads(json.dumps(value, allow_nan=False, default=of_numpy))
     except (TypeError, ValueError, RecursionError):
         raise PluginError(f"{name}={value!r:.80} cannot be written to a model file; use finite numbers, strings, lists, None or a "
@@ -95,7 +93,7 @@ def plain(value, name):
 
 
 def of_numpy(value):
-    """A number or row of NumPy among the entries of an option, as Python has it."""
+    """A number or array of NumPy in an option, as Python has it."""
     if not isinstance(value, (np.generic, np.ndarray)) or value.dtype.kind not in "biufU":
         raise TypeError
     return value.tolist()
