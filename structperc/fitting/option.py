@@ -132,7 +132,7 @@ class Option:
     def read(self, name, value):
         """Check a value and convert it to the form that parts see.
         Raises `OptionError` if the value has another type, is not among the choices, or is out of range.
-        Returns an object. A number of the default's type; a list as a tuple if the default is a tuple.
+        Returns an object. A number of the default's type; a list, set or array as a tuple if the default is a tuple.
 
         Parameters
         ----------
@@ -151,7 +151,10 @@ class Option:
             hint = did_you_mean(value, self.choices) if self.choices is not None and isinstance(value, str) else ""
             raise OptionError(f"{name}={shortened(value, 80)}; expected {self.expected}.{hint}")
         kind = type(self.default)
-        if isinstance(value, list) and kind is tuple or kind in (bool, int, float) and isinstance(value, ACCEPTED[kind]):
+        if kind is tuple and hasattr(value, "__next__"):
+            raise OptionError(f"{name} is a {type(value).__name__}, which can be read only once; pass list({name}).")
+        is_collection = isinstance(value, (list, set, frozenset)) or isinstance(value, np.ndarray) and value.ndim > 0
+        if kind is tuple and is_collection or kind in (bool, int, float) and isinstance(value, ACCEPTED[kind]):
             return kind(value)
         return value
 

@@ -328,7 +328,8 @@ def test_what_is_no_list_of_allowed_labels_is_refused(allowed, sentence):
 
 
 @pytest.mark.parametrize("labels", [np.array([1, 2]), np.array([1, 2], np.int8), np.array([0.5, 1]), np.array([False, True])], ids=str)
-@pytest.mark.parametrize("kind", [lambda a, b: [(a, b)], lambda a, b: np.array([[a, b]])], ids=["pairs", "array"])
+@pytest.mark.parametrize("kind", [lambda a, b: [(a, b)], lambda a, b: {(a, b)}, lambda a, b: np.array([[a, b]]),
+                                  lambda a, b: np.array([[a, b]], dtype=object)], ids=["list", "set", "array", "objects"])
 def test_transitions_named_by_values_of_numpy_are_saved(labels, kind, tmp_path):
     X, y = [np.eye(2), np.eye(2)[::-1]], [labels[[1, 0]], labels[[0, 0]]]
     engine = Engine("sequence", forbidden_transitions=kind(*labels), epochs=3).fit(X, y)
@@ -336,6 +337,11 @@ def test_transitions_named_by_values_of_numpy_are_saved(labels, kind, tmp_path):
     loaded = Engine.load(tmp_path / "a.model")
     assert list(loaded.predict(X)) == list(engine.predict(X)) == list(copy.deepcopy(engine).predict(X))
     assert loaded.plugin_options["forbidden_transitions"] == (labels.tolist(),)
+
+
+def test_an_iterator_of_transitions_is_refused():
+    with pytest.raises(OptionError, match=r"forbidden_transitions is a list_iterator, which can be read only once; pass list\(forbidden"):
+        Engine("sequence", forbidden_transitions=iter([("a", "b")])).fit([np.eye(2)], [["a", "b"]])
 
 
 @pytest.mark.parametrize("name", ["multiclass", "cusum"])

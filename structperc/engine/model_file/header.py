@@ -94,7 +94,7 @@ def plain(value, name):
 
 def of_numpy(value):
     """A number or array of NumPy in an option, as Python has it."""
-    if not isinstance(value, (np.generic, np.ndarray)) or value.dtype.kind not in "biufU":
+    if not isinstance(value, (np.generic, np.ndarray)) or value.dtype.kind not in "biufUO":
         raise TypeError
     return value.tolist()
 
