@@ -6,7 +6,7 @@ Provisional: it may change in any minor version.
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length, has_fit_parameter, validate_data
+from sklearn.utils.validation import check_consistent_length, column_or_1d, has_fit_parameter, validate_data
 
 from structperc.errors import DataError, OptionError, shortened
 from structperc.plugin_tools import (
@@ -55,12 +55,32 @@ def read_examples(estimator, X, y, sample_weight=None, has_classes=False, **chec
     >>> X.dtype, y.tolist(), weights.tolist()
     (dtype('float64'), [1, 2], [1.0, 2.0])
     """
-    y = as_label_array(y) if isinstance(y, (list, tuple)) else y          # numpy would make texts of numbers among texts
-    ordered = ordered_categories(y) is not None
-    X, column = read_rows(estimator, X, y, **checks)
-    if not has_classes and not ordered:
-        refuse_continuous(column)
-    return X, y if ordered else column, read_weights(sample_weight, len(column))
+    if y is None:
+        raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    X, y = read_rows(estimator, X, **checks), read_labels(y)
+    check_consistent_length(X, y)
+    if not has_classes and ordered_categories(y) is None:
+        refuse_continuous(y)
+    return X, y, read_weights(sample_weight, len(y))
+
+
+def read_labels(y):
+    """y as a column of labels, with scikit-learn's warning if it has two dimensions. An ordered categorical stays one.
+    Returns an ndarray of shape (n,), or the categorical.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,) or (n, 1)
+
+    Examples
+    --------
+    >>> from structperc_boosting.bases import read_labels
+    >>> read_labels([1, 2]).tolist()
+    [1, 2]
+    """
+    if getattr(y, "ndim", 1) == 2:
+        y = column_or_1d(y, warn=True)
+    return as_label_array(y) if ordered_categories(y) is None else y
 
 
 def read_weights(sample_weight, n_rows):
@@ -84,8 +104,8 @@ def read_weights(sample_weight, n_rows):
     return weights
 
 
-def read_rows(estimator, X, *y, passed=False, **checks):
-    """X, or X and y, checked by scikit-learn's `validate_data`, as C-ordered floats. An error names the column or the cell that is wrong.
+def read_rows(estimator, X, *, passed=False, **checks):
+    """X, checked by scikit-learn's `validate_data`, as C-ordered floats. An error names the column or the cell that is wrong.
 
     Columns of categories and dates become numbers, as `structperc.components.TableReader` makes them. For later rows the reader is that
     of the estimator's `engine_`, whose calls take what is returned.
@@ -94,8 +114,6 @@ def read_rows(estimator, X, *y, passed=False, **checks):
     ----------
     estimator : estimator
     X : array-like of shape (n, d)
-    *y : array-like of shape (n,)
-        In training.
     passed : bool, default False
         Whether an estimator within reads the rows. Frames of pandas then stay frames, and arrays may hold NaN.
     **checks
@@ -103,7 +121,7 @@ def read_rows(estimator, X, *y, passed=False, **checks):
 
     Returns
     -------
-    X, or (X, y)
+    X
 
     Examples
     --------
@@ -116,24 +134,19 @@ def read_rows(estimator, X, *y, passed=False, **checks):
     if passed and has_typed_columns(X) and hasattr(X, "to_pandas"):
         X = X.to_pandas()
     if passed and (hasattr(X, "iloc") or has_typed_columns(X)):
-        y = [validate_data(estimator, "no_validation", one) for one in y]
-        X = validate_data(estimator, X, skip_check_array=True, reset=checks.get("reset", True))
-        check_consistent_length(X, *y)
-        return (X, *y) if y else X
+        return validate_data(estimator, X, skip_check_array=True, reset=checks.get("reset", True))
     if passed:
         checks["ensure_all_finite"] = "allow-nan"
     elif checks.get("reset", True) and has_typed_columns(X):
-        check_consistent_length(X, *y)
-        y = [validate_data(estimator, "no_validation", one) for one in y]
         numbers = learn_table(X)[1].X
         validate_data(estimator, X, skip_check_array=True)
-        return (numbers, *y) if y else numbers
+        return numbers
     elif not checks.get("reset", True) and "engine_" in vars(estimator):
         reader = estimator.engine_.model_.parts.reader
         if reader.input_columns().codes is not None:
             return reader.encoded(X)
     try:
-        return validate_data(estimator, X, *y, dtype=FLOATS, order="C", **checks)
+        return validate_data(estimator, X, dtype=FLOATS, order="C", **checks)
     except (TypeError, ValueError):
         rows = read_alone(X)            # what is wrong with the table, and where
         if not passed:

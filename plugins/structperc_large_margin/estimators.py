@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_consistent_length, column_or_1d
-from structperc_boosting.bases import read_examples, read_rows, read_weights
+from sklearn.utils.validation import check_consistent_length
+from structperc_boosting.bases import read_examples, read_labels, read_rows, read_weights
 from structperc_kernels import USED_BY, ObjectKernel
 
 from structperc import Engine, Option
@@ -219,7 +219,7 @@ class SVOR(SortedClasses, RankScore, EngineAnswers, ClassifierMixin, Parameters)
         """X, y and weights as the engine takes them, and gamma."""
         if self._compares_objects(X):
             check_consistent_length(X, y)
-            y = y if getattr(getattr(y, "dtype", None), "ordered", False) else column_or_1d(y, warn=True)
+            y = read_labels(y)
             return X, y, read_weights(sample_weight, len(y)), self.gamma
         read, y, weights = read_examples(self, X, y, sample_weight, self.classes is not None, accept_sparse="csr")
         gamma = self.gamma

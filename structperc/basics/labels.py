@@ -50,7 +50,9 @@ def as_label_array(y, name="y", expected="one label per example"):
     if values.dtype.kind == "V":
         raise DataError(f"{name} has the dtype {values.dtype}; expected {expected}: numbers, strings or dates.")
     if values.dtype == object and values.size:
-        kind = next((kind for kind in TIMES if all(isinstance(v, kind) for v in values.reshape(-1))), None)
+        kind = next((kind for kind in TIMES if all(isinstance(v, kind) and v == v for v in values.reshape(-1))), None)      # no NaT
+        if kind is datetime.date:
+            values = np.frompyfunc(in_greenwich, 1, 1)(values)
         values = values if kind is None else values.astype(TIMES[kind])
     refuse_no_text(values, name)
     if values.ndim != 1:
@@ -58,6 +60,11 @@ def as_label_array(y, name="y", expected="one label per example"):
             return values[:, 0]
         refuse_matrix_of_labels(values, name, expected)
     return values
+
+
+def in_greenwich(time):
+    """A time with a zone as that of Greenwich, as NumPy reads it with a warning; others as they are."""
+    return time if getattr(time, "tzinfo", None) is None else time.astimezone(datetime.timezone.utc).replace(tzinfo=None)
 
 
 def all_labels(first, second, names, ordered=True):

@@ -19,8 +19,8 @@ def as_column(y):
         array = np.asarray(y)
     except ValueError:
         raise DataError("y is ragged: its entries differ in length; expected one label per row.") from None
-    if array.dtype.kind in "US" and isinstance(y, (list, tuple)):
-        array = as_label_array(y)               # numpy would turn other labels into strings
+    if array.ndim == 1:
+        array = as_label_array(y)               # numpy would turn other labels into strings, and round large numbers
     if array.ndim == 2 and array.shape[1] == 1:
         theirs = sys.modules.get("sklearn.exceptions")
         warnings.warn("A column-vector y was passed when a 1d array was expected; pass y.ravel().",

@@ -109,3 +109,28 @@ def test_dates_in_another_unit_are_the_same_labels():
             model.estimator_, prefit=True).fit(X, DAYS[RANKS]).quantile_
     with pytest.raises(DataError, match="not one of the labels"):
         OrdinalConformal(model.estimator_, prefit=True).fit(X, DAYS[RANKS] + np.timedelta64(1, "h"))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_nullable_labels_of_pandas_stay_what_they_are(name):
+    for labels, dtype in (([2**60, 2**60 + 1, 2**60 + 2], "Int64"), ([1, 2, 3], "UInt8"), ([False, True, True], "boolean")):
+        model = MODELS[name]().fit(X, pd.Series(labels, dtype=dtype).iloc[RANKS])
+        assert same(model.levels_, sorted(set(labels)))
+    gap = pd.Series([2, pd.NA, 1], dtype="Int64").iloc[RANKS]
+    for y in (gap, gap.astype(object), gap.tolist()):
+        with pytest.raises(DataError, match=rf"y\[{int(np.argmax(RANKS == 1))}\] (is .*no|has neither a lowest nor a highest) label"):
+            MODELS[name]().fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["rank", "classes", *MODELS])
+def test_times_with_a_zone_are_labels_at_every_door(name):
+    make = {**MODELS, "rank": lambda: PRank(epochs=2, random_state=0),
+            "classes": lambda: StructuredClassifier(epochs=2, random_state=0)}[name]
+    times = pd.Series(pd.to_datetime(DAYS).tz_localize("Europe/Berlin")).iloc[RANKS]
+    expected = make().fit(X, times.dt.tz_convert(None)).score(X, times.dt.tz_convert(None))
+    for y in (times, times.tolist(), times.dt.to_pydatetime()):
+        assert make().fit(X, y).score(X, y) == expected
+    for zone in ("UTC", None):
+        gap = pd.Series([pd.Timestamp("2024-01-01", tz=zone), pd.NaT, pd.Timestamp("2024-01-02", tz=zone)], dtype=object).iloc[RANKS]
+        with pytest.raises(DataError, match=r"is (NaT|None), which is no label|has neither a lowest"):
+            make().fit(X, gap)
