@@ -314,7 +314,7 @@ def read_grades(values, n, name="y") -> np.ndarray:
         if isinstance(values, (set, frozenset)):
             raise TypeError                         # it has no order
         grades = np.asarray(values)
-        if grades.dtype.kind == "c":
+        if grades.dtype.kind in "cmM":
             raise TypeError
         grades = grades.astype(np.float64) if grades.dtype.kind in "biuf" else np.array([float(v) for v in values])
     except (TypeError, ValueError, OverflowError):

@@ -434,7 +434,7 @@ def sample_weights(weights, n_examples: int):
         return None
     try:
         values = np.asarray(weights)
-        if values.dtype.kind == "c":
+        if values.dtype.kind in "cmM":          # NumPy counts units of times
             raise TypeError
         weights = np.require(values, np.float64, IN_PLACE)
     except (TypeError, ValueError, OverflowError):

@@ -687,7 +687,7 @@ def test_the_last_character_of_unicode_is_text():
 
 
 @pytest.mark.parametrize(("call", "what"), [
-    (lambda: PRank().fit(FEW, FEW_LABELS).score(FEW, no_text(4)), "y_true"), (lambda: PRank().fit(FEW, no_text(4)), "y"),
+    (lambda: PRank().fit(FEW, FEW_LABELS).score(FEW, no_text(4)), "y"), (lambda: PRank().fit(FEW, no_text(4)), "y"),
     (lambda: RankingSVM().fit(FEW, FEW_LABELS, groups=no_text(4)), "groups"),
     (lambda: RankingSVM().fit(FEW, FEW_LABELS, groups=no_text(4).astype(">U1")), "groups"),
     (lambda: RankingSVM().fit(FEW, FEW_LABELS, groups=no_text(8)[::2]), "groups"),

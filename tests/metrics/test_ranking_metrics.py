@@ -94,6 +94,7 @@ def test_without_ties_they_are_those_of_scikit_learn():
     (dict(scores=[1.0, 2.0]), DataError, r"y_true has shape \(5,\); expected \(2,\)"),
     (dict(y_true=[], scores=[]), DataError, "y_true is empty"),
     (dict(y_true=[0, 1, None, 1, 2]), DataError, "expected a number for each document"),
+    (dict(y_true=np.arange(5).astype("m8[ns]")), DataError, "expected a number for each document"),
     (dict(scores=[1, 2, np.nan, 3, 4]), DataError, r"scores\[2\] is nan"),
     (dict(groups=[1, 1]), DataError, "groups has 2 entries but there are 5 documents"),
     (dict(k=0), OptionError, "k=0; expected a whole number from 1"),

@@ -619,6 +619,12 @@ def test_classes_fix_the_labels_and_their_order():
         assert np.array_equal(Engine("cusum", classes=classes).fit(X, y).coef_, Engine("cusum").fit(X, y).coef_)
 
 
+@pytest.mark.parametrize("dtype", ["M8[D]", "m8[s]"])
+def test_times_are_no_weights(dtype):
+    with pytest.raises(DataError, match="sample_weight is not a list of numbers"):
+        PRank().fit([[0.0], [1.0], [2.0]], [1, 2, 2], sample_weight=np.arange(3).astype(dtype))
+
+
 def test_a_number_stands_for_the_weight_of_every_example():
     X, y = whole()
     assert np.array_equal(Engine("cusum").fit(X, y, sample_weight=2).coef_, 2 * Engine("cusum").fit(X, y).coef_)
