@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from structperc.basics.errors import DataError, NotFittedError, shortened
-from structperc.basics.labels import plain
+from structperc.basics.labels import plain, plain_labels
 from structperc.basics.rows_of_numbers import to_dense
 from structperc.core.outputs import is_ordered
 from structperc.engine.cards import largest, row_name, weight_name
@@ -111,7 +111,7 @@ def latent_scores(engine, X):
 
 def draw_thresholds(engine, latent, centres, spreads, y, ax=None):
     """`plot_thresholds` of latent scores, and of the means and standard deviations of cut points."""
-    labels = engine.classes_.tolist()
+    labels = plain_labels(engine.classes_)
     if not np.isin(y, labels).any():
         raise DataError(f"y holds none of the labels that the engine knows: {', '.join(map(repr, labels))}.")
     ax = axes(ax)
@@ -176,7 +176,7 @@ def plot_boundary(model, X, y, ax=None, margin=None, grid_points=240):
     >>> ax.get_xlabel(), ax.get_legend_handles_labels()[1]
     ('x[0]', ['0 (18)', '1 (20)', '2 (22)'])
     """
-    labels, points, y = levels_of(model).tolist(), np.asarray(X, dtype=float), np.asarray(y)
+    labels, points, y = plain_labels(levels_of(model)), np.asarray(X, dtype=float), np.asarray(y)
     refuse_other_planes(points, y, labels, model)
     ax = axes(ax)
     sides = sides_of(points, grid_points)
@@ -239,7 +239,7 @@ def plot_steps(engine, X, y, steps=6):
     engine = engine_of(last, "a picture")
     if engine.model is None:
         engine = engine._like(**changed_options(engine)).fit(X, y)
-    labels, points, y = engine.classes_.tolist(), np.asarray(X, dtype=float), np.asarray(y)
+    labels, points, y = plain_labels(engine.classes_), np.asarray(X, dtype=float), np.asarray(y)
     refuse_other_planes(points, y, labels, engine)
     if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
         raise DataError(f"steps={shortened(steps)}; expected a whole number of steps to draw, at least 1.")
@@ -316,7 +316,7 @@ def shade_regions(ax, model, sides, grid, labels) -> None:
 def shade_answers(ax, sides, answers, labels) -> None:
     """The predicted label at each point of a grid."""
     code = {label: k for k, label in enumerate(labels)}
-    regions = np.array([code[label] for label in np.asarray(answers).tolist()]).reshape(sides.shape[1], sides.shape[1])
+    regions = np.array([code[label] for label in plain_labels(np.asarray(answers))]).reshape(sides.shape[1], sides.shape[1])
     colours = [shade(k, len(labels)) for k in range(len(labels))]
     ax.contourf(*sides, regions, levels=np.arange(len(labels) + 1) - 0.5, colors=colours, alpha=0.3)
 

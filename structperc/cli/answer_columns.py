@@ -6,8 +6,10 @@ import csv
 
 import numpy as np
 
+from structperc.basics.labels import plain_labels
 from structperc.cli.files import row_answers
 from structperc.errors import OptionError
+from structperc.files.tables import as_cell
 
 FLAGS = {"scores": "--scores", "margin": "--margin", "probabilities": "--probabilities", "interval": "--interval",
          "sets": "--sets"}
@@ -57,7 +59,7 @@ def columns_of(engine, arguments, table, estimator=None) -> dict:
 def of_sets(engine, rows, sets, single) -> dict:
     """A column for each label: 1 in the set, 0 outside. Or one column: 2 for rows that all outputs of the set have, 1 for some."""
     if single:
-        return of_labels("set", engine, np.array([[int(label in one) for label in engine.classes_.tolist()] for one in sets]))
+        return of_labels("set", engine, np.array([[int(label in one) for label in plain_labels(engine.classes_)] for one in sets]))
     states = [np.reshape(one.states, -1) for one in sets]
     if [len(one) for one in states] != rows.sizes().tolist():
         raise OptionError("the sets of this problem are no number for each row. Leave --sets out, and use StructureConformal.predict in "
@@ -83,7 +85,7 @@ def sets_of_tokens(engine, estimator, X) -> list:
 
 def of_labels(what, engine, values) -> dict:
     """A column for each label."""
-    names = [f"{what} {label}" for label in engine.classes_.tolist()]
+    names = [f"{what} {as_cell(label)}" for label in engine.classes_]
     if len(set(names)) < len(names):
         raise OptionError(f"two labels have one text, so two columns would be {next(name for name in names if names.count(name) > 1)!r}. "
                           f"Leave the flag out, and use structperc.Engine in Python.")

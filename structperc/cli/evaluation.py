@@ -10,7 +10,7 @@ from collections import Counter
 import numpy as np
 
 from structperc.basics.errors import StructPercError
-from structperc.basics.labels import plain
+from structperc.basics.labels import plain, plain_labels
 from structperc.cli.column_files import Tokens, sizes
 from structperc.cli.files import PART_ROWS, answers, counted_in, parts_for
 from structperc.files.opening import can_be_read_again
@@ -71,7 +71,7 @@ class Evaluation:
         if labels is None or outputs.n_labels and self.model.parts.loss.training_only:
             return None
         answer = best_label(self.model, self.gold_counts) if outputs.n_labels else most_frequent(labels_of(outputs, self.judged.gold))
-        if answer not in labels.tolist():
+        if answer not in plain_labels(labels):
             return None
         try:
             return Constant(plain(answer), Judged.joined([self.always(answer, table) for table in self.tables()]).measures())

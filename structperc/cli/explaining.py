@@ -6,10 +6,11 @@ import shutil
 from contextlib import closing
 
 from structperc import Engine
+from structperc.basics.labels import plain_labels
 from structperc.basics.writing import replace_file
 from structperc.cli.column_files import Tokens
 from structperc.cli.commands import Command, path, positive, reading
-from structperc.cli.files import PART_ROWS, check_writable, checked_ending, counted_in, parts_for
+from structperc.cli.files import PART_ROWS, check_writable, checked_ending, codes_of_texts, counted_in, parts_for
 from structperc.cli.terminal import say, say_drawn
 from structperc.errors import DataError, OptionError
 from structperc.extras import require
@@ -74,10 +75,10 @@ def label_named(engine, text, flag):
     labels = getattr(engine, "classes_", None)
     if labels is None or not engine.parts_.outputs.n_labels:
         raise OptionError(f"{flag} names a label, but {engine.problem} does not predict single labels; leave it out.")
-    for label in labels.tolist():
-        if str(label) == text:
-            return label
-    raise OptionError(f"{flag} {text!r} is no label that the model knows; expected one of {', '.join(map(str, labels))}.")
+    code = codes_of_texts(labels).get(text)
+    if code is None:
+        raise OptionError(f"{flag} {text!r} is no label that the model knows; expected one of {', '.join(map(str, labels))}.")
+    return plain_labels(labels)[code]
 
 
 def explain_arguments(made) -> None:

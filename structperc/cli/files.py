@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from structperc.basics.errors import shortened
-from structperc.basics.labels import is_listed, is_nested
+from structperc.basics.labels import codes_of, is_listed, is_nested, plain
 from structperc.cli import column_files, item_files
 from structperc.cli.settings import flags_of
 from structperc.cli.source import Source
@@ -125,6 +125,8 @@ def parts_for(engine, arguments, needs_target=True, rows=None, keep=()):
         for table in table_parts:
             if hasattr(table.y, "categories"):
                 table = attrs.evolve(table, y=np.asarray(table.y, dtype=str))
+            if labels is not None and table.y is not None:
+                table = attrs.evolve(table, y=as_known(table.y, labels))
             refuse_intervals(table, engine.parts_.outputs, engine.problem)
             yield table
 
@@ -133,6 +135,20 @@ def read_for(engine, arguments, **options):
     """All the data for `evaluate`, `plot` and `effects`; see `parts_for`."""
     (table,) = parts_for(engine, arguments, **options)
     return table
+
+
+def as_known(y, labels):
+    """Labels of a file as the model has them: dates for their texts; others as they are."""
+    if y.dtype.kind != "U" or labels.dtype.kind not in "mMS":
+        return y
+    codes = codes_of_texts(labels)
+    known = all(text in codes for text in y.ravel().tolist())
+    return labels[[codes[text] for text in y.ravel().tolist()]].reshape(y.shape) if known else y
+
+
+def codes_of_texts(labels) -> dict:
+    """The number of each label, from 0, by the texts that files and users write for it."""
+    return {text: k for label, k in codes_of(labels).items() for text in (str(label), str(plain(label)))}
 
 
 def refuse_intervals(table, outputs, problem) -> None:

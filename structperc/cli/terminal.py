@@ -39,13 +39,15 @@ def say_json(record) -> None:
 
 
 def plain(value):
-    """A value as JSON has it; numbers that JSON lacks, such as infinity, are null."""
+    """A value as JSON has it. Numbers that JSON lacks, such as infinity, are null. Dates and the like are texts."""
     if isinstance(value, dict):
         return {str(key): plain(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(one) for one in value]
-    value = value.item() if hasattr(value, "item") else value
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    item = value.item() if hasattr(value, "item") else value
+    if item is not None and not isinstance(item, (str, int, float)) or hasattr(value, "astype") and value.dtype.kind in "mM":
+        return str(value)
+    return None if isinstance(item, float) and not math.isfinite(item) else item
 
 
 def encodable(text, file) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from structperc import Engine, metrics
+from structperc.basics.labels import plain_labels
 from structperc.basics.writing import replace_file
 from structperc.cli.commands import Command, path, reading
 from structperc.cli.evaluation import Evaluation
@@ -48,7 +49,7 @@ def refuse_strangers(engine, table, path) -> None:
     labels = getattr(engine, "classes_", None)
     if labels is None or not engine.parts_.outputs.n_labels or np.ndim(table.y) != 1:
         return
-    unseen = metrics.unseen_labels(table.y.tolist(), labels)
+    unseen = metrics.unseen_labels(plain_labels(table.y), labels)
     if unseen:
         listing = f"{', '.join(map(str, labels[:10]))}{', ...' * (len(labels) > 10)}"
         raise DataError(f"the target of {path} has labels that the model does not know, {counted(unseen, 'row')}; it knows {listing}. "
@@ -98,7 +99,7 @@ def record(engine, arguments, found, measures, constant) -> dict:
         details["phrases"] = {name: {"true": one.true, "predicted": one.predicted, "correct": one.correct, "precision": one.precision,
                                      "recall": one.recall, "F1": one.f1} for name, one in scores.items()}
     return {"problem": engine.problem, "model": arguments.model, "data": arguments.data, "examples": found.n_examples,
-            "measures": measures, "labels": None if labels is None else labels.tolist(),
+            "measures": measures, "labels": None if labels is None else plain_labels(labels),
             "constant": None if constant is None else {"answer": constant.answer, "measures": constant.measures}, **details}
 
 

@@ -241,10 +241,10 @@ class RankDisplay(Display):
     """The atoms "> k", and the example's score among its thresholds: the mean score of the atoms, less the score of each."""
 
     def atom_names(self, Example x):
-        return [f"> {label}" for label in self.outputs.labels.tolist()[:-1]]
+        return [f"> {label}" for label in plain_labels(self.outputs.labels)[:-1]]
 
     def picture(self, given, Example x, scores, structures):
-        labels = self.outputs.labels.tolist()
+        labels = plain_labels(self.outputs.labels)
         if len(scores) != len(labels) - 1 or not len(scores):
             return None
         return Ruler([str(label) for label in labels], (np.mean(scores) - scores).tolist(), float(np.mean(scores)),
@@ -292,4 +292,4 @@ class ClassDisplay(Display):
     """The labels, which are the atoms."""
 
     def atom_names(self, Example x):
-        return [str(label) for label in self.outputs.labels.tolist()]
+        return [str(label) for label in plain_labels(self.outputs.labels)]

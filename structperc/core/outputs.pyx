@@ -12,7 +12,16 @@ from operator import index
 from libc.stdint cimport uint64_t
 from libc.string cimport memcmp
 from structperc.basics.errors import DataError, PluginError, shortened
-from structperc.basics.labels import LabelCodes, find_labels, is_listed, is_nested, order_is_unknown, plain_values, unknown_order
+from structperc.basics.labels import (
+    LabelCodes,
+    find_labels,
+    is_listed,
+    is_nested,
+    order_is_unknown,
+    plain_labels,
+    plain_values,
+    unknown_order,
+)
 from structperc.core.component cimport Component
 from structperc.core.component import adapted, check_example, expected, inherits, noted, nothing, overrides, unstarted, unwrapped
 from structperc.core.features cimport pointer

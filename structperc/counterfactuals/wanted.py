@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from structperc.basics.errors import DataError, OptionError, PluginError, did_you_mean, shortened
-from structperc.basics.labels import is_listed
+from structperc.basics.labels import codes_of, is_listed, plain_labels
 from structperc.core.outputs import LabelOutputs, is_ordered
 from structperc.engine.explanation import names_of, structure_of
 from structperc.fitting import answers
@@ -79,7 +79,9 @@ class Wanted:
 
 def shown_output(value) -> str:
     """An output as text."""
-    return value if isinstance(value, str) else shortened(value.item() if isinstance(value, np.generic) else value)
+    if isinstance(value, str):
+        return value
+    return shortened(plain_labels(np.array([value]))[0] if isinstance(value, np.generic) else value)
 
 
 class Goal:
@@ -108,8 +110,8 @@ class Goal:
         if not is_ordered(outputs):
             raise OptionError("at_least and at_most are for ordered labels. The labels of this model have no order; name outputs by "
                               "one_of, or atoms by chosen and not_chosen.")
-        labels = outputs.labels.tolist()
-        candidates = {None, *labels}
+        labels, codes = plain_labels(outputs.labels), codes_of(outputs.labels, first=1)
+        candidates = {None, *codes}
         for label in (wanted.at_least, wanted.at_most):
             try:
                 wrong = label not in candidates
@@ -117,8 +119,7 @@ class Goal:
                 wrong = True
             if wrong:
                 raise DataError(f"{shortened(label)} is no label of this model; expected one of {', '.join(map(repr, labels[:10]))}.")
-        first = 1 if wanted.at_least is None else labels.index(wanted.at_least) + 1
-        return first, 1 + (len(labels) if wanted.at_most is None else labels.index(wanted.at_most) + 1)
+        return codes.get(wanted.at_least, 1), 1 + codes.get(wanted.at_most, len(labels))
 
     def counts(self, y, example=None) -> np.ndarray:
         """How often y has each atom."""

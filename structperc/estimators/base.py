@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from structperc.basics.errors import no_attribute
+from structperc.basics.labels import codes_of, plain_labels
 from structperc.callbacks import progress
 from structperc.engine.engine import Engine, is_fitted_name
 from structperc.engine.fitted_names import FittedNames
@@ -244,8 +245,9 @@ class EngineEstimator(keeping.SavedEstimator, Parameters, FitOptions, EstimatorO
 
     def _refuse_strangers(self, y) -> None:
         """Labels none of which this estimator can predict, such as numbers for strings, are no fair test."""
-        labels = self.classes_.tolist()
-        if not any(label in labels for label in y):
+        known = list(codes_of(self.classes_))
+        if not any(label in known for label in y):
+            labels = plain_labels(self.classes_)
             raise DataError(f"y has none of the labels {labels[:5]} that this {type(self).__name__} predicts. It has for instance "
                             f"{y[0]!r}; pass labels of the same kind as in training.")
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from structperc import metrics
 from structperc.basics.arguments import dimensions
-from structperc.basics.labels import is_listed, ordered_categories, refuse_continuous
+from structperc.basics.labels import is_listed, ordered_categories, plain_labels, refuse_continuous
 from structperc.core.weights import has_vector
 from structperc.errors import DataError, OptionError, shortened
 from structperc.estimators.base import ATTRIBUTES, EngineEstimator, declared, weighted_mean
@@ -113,7 +113,7 @@ class LabelEstimator(SortedClasses, ClassifierMixin, EngineEstimator, LabelOptio
         predicted, y = self.predict(X), np.asarray(as_column(y))
         if len(y) != len(predicted):
             raise DataError(f"y has {len(y)} labels but X has {len(predicted)} rows; give one label per row.")
-        self._refuse_strangers(y.tolist())
+        self._refuse_strangers(plain_labels(y))
         return weighted_mean(y == predicted, sample_weight)
 
     def atom_scores(self, X) -> np.ndarray:

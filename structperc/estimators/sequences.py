@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from structperc.basics.labels import is_nested
+from structperc.basics.labels import codes_of, is_nested, plain_labels
 from structperc.basics.rows_of_numbers import count_rows
 from structperc.callbacks import EarlyStopping
 from structperc.core.weights import has_vector
@@ -315,7 +315,7 @@ class SequenceTagger(EngineEstimator, LabelOptions, InterceptOptions):
         best = engine.predict(alone)[0]
         at = as_position(token, len(best))
         allowed = [None] * len(best)
-        allowed[at] = [label for label in self.classes_.tolist() if label != best[at]]
+        allowed[at] = [label for label in plain_labels(self.classes_) if label != best[at]]
         try:
             other = engine.predict(alone, allowed=[allowed])[0]
         except DataError:
@@ -332,12 +332,13 @@ class SequenceTagger(EngineEstimator, LabelOptions, InterceptOptions):
         n : int, default 10
             How many at most; features of weight 0 are left out.
         """
-        labels = self.classes_.tolist()
-        if label not in labels:
+        codes = codes_of(self.classes_)
+        if label not in list(codes):
+            labels = plain_labels(self.classes_)
             raise DataError(f"label={shortened(label)} is not one of the labels {labels[:8]} that this {type(self).__name__} predicts.")
         if not has_vector(self._trained().parts_.weights):
             raise DataError("top_features shows weights of features, but weights that are a sum of rows, compared by a kernel, have none.")
-        weights, name_of = self.coef_[labels.index(label)], self._trained().feature_name
+        weights, name_of = self.coef_[codes[label]], self._trained().feature_name
         return [(name_of(j), float(weights[j])) for j in largest(weights, n).tolist()]
 
     def top_transitions(self, n=10) -> list[tuple[Any, Any, float]]:
@@ -353,7 +354,7 @@ class SequenceTagger(EngineEstimator, LabelOptions, InterceptOptions):
         list of (label, label, float)
             The label before, the label after and the weight, largest absolute weight first; ties in the order of the labels.
         """
-        labels, scores = self.classes_.tolist(), self.transition_scores_
+        labels, scores = plain_labels(self.classes_), self.transition_scores_
         pairs = (np.unravel_index(at, scores.shape) for at in largest(scores.ravel(), n))
         return [(labels[before], labels[after], float(scores[before, after])) for before, after in pairs]
 
