@@ -65,7 +65,9 @@ class Source:
         else:
             former = FORMATS.get(notes.get("format"))
             names = NAMED_COLUMNS if former is not None and former.holds == self.holds == COLUMNS else ()
-        return {name: notes[name] for name in names if name not in passed and isinstance(notes.get(name), str)}
+        noted = {name: notes[name] for name in names if name not in passed and isinstance(notes.get(name), str)}
+        marks = {self.separator, self.decimal}          # that were passed: no noted one is the same character
+        return {name: value for name, value in noted.items() if name not in ("separator", "decimal") or value not in marks}
 
     def takes(self, name) -> bool:
         """Whether a flag means something for data of this format."""

@@ -184,6 +184,15 @@ def test_other_separators(data, run):
         assert np.array_equal(Engine.load("a.model").coef_, Engine.load("b.model").coef_)
 
 
+def test_a_noted_decimal_mark_gives_way_to_a_separator_that_is_passed(data, run):
+    data[:60].to_csv("other.csv", index=False, sep=";", decimal=",")
+    assert run("fit", "cusum", "other.csv", "--target", "level", "--model", "c.model", "--separator", ";", "--decimal", ",")[0] == 0
+    code, _, err = run("predict", "c.model", "test.csv")
+    assert code == 2 and "(structperc: --separator ',')" in err
+    assert run("predict", "c.model", "test.csv", "--separator", ",")[1] == run("predict", "c.model", "test.csv", "--separator", ",",
+                                                                               "--decimal", ".")[1] != ""
+
+
 def test_progress_is_drawn_where_asked_for_and_leaves_no_trace_in_the_model(data, run):
     code, _, err = run("fit", "cusum", "train.csv", "--target", "level", "--model", "p.model", "--set", "epochs=3", "--progress")
     assert code == 0 and [line.split(":")[0] for line in err.splitlines()] == [f"epoch {k} of 3" for k in (1, 2, 3)]
