@@ -12,6 +12,7 @@ import numpy as np
 
 from libc.math cimport INFINITY, exp, expm1, fabs, log, log1p
 
+cdef double EQUAL = 1e-12       # of the largest score of a row: neighbours that differ by less are equal, as equal thresholds make them
 STRIDE, FARTHEST = 8.0, 1e30    # how 1 / T is searched
 STEPS, CLOSE, SUFFICIENT = 100, 1e-9, 1e-4      # of Newton's method: at most, the decrease that ends it, and its least part in a step
 
@@ -88,10 +89,11 @@ cdef double crossing(const double *v, Py_ssize_t m) noexcept nogil:
 
 
 cdef inline double spread_of(const double *v, Py_ssize_t m, double usual, double least) noexcept nogil:
-    """The spread of a falling row: at least `least` if neighbours are equal."""
+    """The spread of a falling row: at least `least` if neighbours are equal, up to rounding."""
     cdef Py_ssize_t k
+    cdef double rounding = EQUAL * max(fabs(v[0]), fabs(v[m - 1])) if m else 0
     for k in range(1, m):
-        if v[k] == v[k - 1]:
+        if v[k - 1] - v[k] <= rounding:
             return least
     return usual
 

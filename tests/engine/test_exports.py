@@ -32,6 +32,7 @@ HALVES = WHOLE / 2
 MODELS = {
     "cusum": lambda: Engine("cusum", classes=WORDS, average=True, scale=True).fit(X[:500], HOSTILE[:500]),
     "prank": lambda: Engine("prank", epochs=3, scale=True).fit(X[:500], WHOLE[:500]),
+    "equal thresholds": lambda: Engine("prank", pocket=True, scale=True, classes=[-1, 0, 0.5, 1], epochs=2).fit(X[:50], WHOLE[:50]),
     "interval": lambda: Engine("interval-pa", update="exact-pa1", C=0.01).fit(X[:500], HALVES[:500]),
     "classes": lambda: Engine("multiclass", epochs=3, average=True, calibrate=True).fit(X[:500], HOSTILE[:500]),
     "truth": lambda: Engine("multiclass", fit_intercept=False).fit(X[:500], WHOLE[:500] > 0),

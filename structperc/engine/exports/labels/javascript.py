@@ -59,14 +59,13 @@ CUMULATIVE = """  // How probable each label is: P(y > k) = 1 / (1 + exp(-v_k / 
       }
       v.push(least);
     }
+    const rounding = 1e-12 * Math.max(...v.map(Math.abs));
     let place = 0, apart = spread;
     for (let k = 1; k < v.length; k++) {
       const step = v[k - 1] - v[k];
       if (step > 0) place += (Math.max(v[k - 1], 0) - Math.max(v[k], 0)) / step;
-      else {
-        place += v[k] > 0 ? 1 : 0;
-        apart = spreadOfPooled;
-      }
+      else place += v[k] > 0 ? 1 : 0;
+      if (step <= rounding) apart = spreadOfPooled;
     }
     const above = [1, ...v.map((value, k) => 1 / (1 + Math.exp(-value / temperature - apart * (place - k)))), 0];
     return s.map((_, l) => above[l] - above[l + 1]);

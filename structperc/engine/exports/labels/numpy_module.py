@@ -47,7 +47,8 @@ CUMULATIVE = '''.
                   for k in ranks[:-1]], axis=1)
     step, positive = v[:, :-1] - v[:, 1:], np.maximum(v, 0)
     part = np.where(step > 0, (positive[:, :-1] - positive[:, 1:]) / np.where(step > 0, step, 1), v[:, 1:] > 0)
-    spread = np.where((step == 0).any(axis=1), SPREAD_OF_POOLED, SPREAD)[:, None]
+    equal = step <= 1e-12 * np.abs(v).max(axis=1, keepdims=True)
+    spread = np.where(equal.any(axis=1), SPREAD_OF_POOLED, SPREAD)[:, None]
     odds = v / TEMPERATURE + spread * (part.sum(axis=1)[:, None] - np.arange(v.shape[1]))
     above = np.pad(1 / (1 + np.exp(-np.clip(odds, -700, 700))), ((0, 0), (1, 0)), constant_values=1)
     return above - np.pad(above[:, 1:], ((0, 0), (0, 1)))'''

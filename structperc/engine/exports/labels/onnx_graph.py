@@ -43,7 +43,7 @@ def constants(array, model):
               for k, block in enumerate(pairs_around(K))]
     whole = {"one_before": [0, 1, 0, 0], "one_after": [0, 0, 0, 1], "first": [0], "second": [1], "last": [K - 2], "end": [K - 1],
              "axis": [1]}
-    reals = {"zero": 0.0, "one": 1.0, "atoms": [list(range(K - 1))],
+    reals = {"zero": 0.0, "one": 1.0, "relative": 1e-12, "atoms": [list(range(K - 1))],
              **dict(zip(("spread_in_order", "spread_of_pooled"), model.spreads_of_labels, strict=True))}
     return [array(slopes, "slopes"), *around, *(array(np.array(value), name) for name, value in whole.items()),
             *(array(np.array(value, dtype=float), name) for name, value in reals.items())]
@@ -67,7 +67,9 @@ def of_ordered(node, model):
         node("Greater", ["after", "zero"], ["above_zero"]), node("Cast", ["above_zero"], ["whole"], to=real),
         node("Where", ["equal", "whole", "inside"], ["parts"]), node("ReduceSum", ["parts", "axis"], ["place"], keepdims=1),
         node("Pad", ["steps", "one_after", "one"], ["padded"]), node("ReduceMin", ["padded"], ["least"], axes=[1], keepdims=1),
-        node("Equal", ["least", "zero"], ["pooled"]), node("Where", ["pooled", "spread_of_pooled", "spread_in_order"], ["spread"]),
+        node("Abs", ["v"], ["sizes"]), node("ReduceMax", ["sizes"], ["largest"], axes=[1], keepdims=1),
+        node("Mul", ["largest", "relative"], ["rounding"]), node("Greater", ["least", "rounding"], ["in_order"]),
+        node("Where", ["in_order", "spread_in_order", "spread_of_pooled"], ["spread"]),
         node("Sub", ["place", "atoms"], ["distances"]), node("Mul", ["distances", "spread"], ["added"]),
         node("Div", ["v", "temperature"], ["tempered"]), node("Add", ["tempered", "added"], ["odds"]), node("Sigmoid", ["odds"], ["above"]),
         node("Pad", ["above", "one_before", "one"], ["from"]), node("Pad", ["above", "one_after", "zero"], ["to"]),
