@@ -130,7 +130,7 @@ def read_rows(estimator, X, *, passed=False, **checks):
     >>> read_rows(ORStump(), [[0, 1], [2, 3]]).tolist()
     [[0.0, 1.0], [2.0, 3.0]]
     """
-    X = X if hasattr(X, "__array__") else as_examples(X)            # of a query of polars its table
+    X = computed(X)
     if passed and has_typed_columns(X) and hasattr(X, "to_pandas"):
         X = X.to_pandas()
     if passed and (hasattr(X, "iloc") or has_typed_columns(X)):
@@ -152,6 +152,23 @@ def read_rows(estimator, X, *, passed=False, **checks):
         if not passed:
             refuse_not_finite(rows)
         raise
+
+
+def computed(X):
+    """The table of a query of polars or of a stream, as `rows_of` takes it. Returns an object. Arrays and tables as they are.
+
+    Parameters
+    ----------
+    X : object
+        As users pass it.
+
+    Examples
+    --------
+    >>> from structperc_boosting.bases import computed
+    >>> computed([[0, 1]])
+    [[0, 1]]
+    """
+    return X if hasattr(X, "__array__") else as_examples(X)
 
 
 def rows_of(frame, rows):

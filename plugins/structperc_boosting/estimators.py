@@ -35,6 +35,7 @@ from structperc.plugin_tools import (
     options_alone,
 )
 from structperc_boosting.bases import (
+    computed,
     example_weights,
     ranks_predicted,
     read_examples,
@@ -121,6 +122,7 @@ class ORStump(SortedClasses, RankScore, EngineAnswers, ClassifierMixin, Paramete
             Multiplies the costs; rows of weight 0 are as if they were absent.
         """
         order, class_weight = order_in(y, self.classes, self.class_weight)
+        X = computed(X)
         reader, rows = learn_table(X)
         names = None if reader is None else rows.feature_names
         X, y, weights = read_examples(self, X, y, sample_weight, order is not None)
@@ -264,7 +266,8 @@ class AdaBoostOR(SortedClasses, RankScore, EngineAnswers, MetaEstimatorMixin, Cl
         """
         n_rounds, patience = ROUNDS.read("n_estimators", self.n_estimators), PATIENCE.read("n_iter_no_change", self.n_iter_no_change)
         share = FRACTION.read("validation_fraction", self.validation_fraction)
-        frame, own_costs = X, costs
+        X = frame = computed(X)
+        own_costs = costs
         order, _ = order_in(y, levels_named(self))
         stumps = self.estimator is None or type(self.estimator) is ORStump
         X, y, weights = read_examples(self, X, y, sample_weight, order is not None, passed=not stumps and has_typed_columns(X))

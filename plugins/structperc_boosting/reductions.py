@@ -38,6 +38,7 @@ from structperc.plugin_tools import (
 )
 from structperc_boosting import citation as LIN_LI
 from structperc_boosting.bases import (
+    computed,
     example_weights,
     ranks_predicted,
     read_examples,
@@ -457,6 +458,7 @@ class RankerClassifier(Reduction, MetaEstimatorMixin, ClassifierMixin, Parameter
             k of each example, from 1; without it all are 1, and the ranker is a plain binary classifier.
         sample_weight : array-like of shape (n,), optional
         """
+        X = computed(X)
         X, y, weights = read_examples(self, X, y, sample_weight, passed=has_typed_columns(X))
         classes = find_labels(np.asarray(y), None, False)
         above = LabelCodes(classes).encode(y, len(y)) > 1
@@ -493,6 +495,7 @@ class RankerClassifier(Reduction, MetaEstimatorMixin, ClassifierMixin, Parameter
             The threshold of each row, from 1 to K - 1. Default: all are 1, as in `fit`.
         """
         self._from_fit("estimator_")
+        X = computed(X)
         X = read_rows(self, X, reset=False, passed=has_typed_columns(X))
         k = self._thresholds(thresholds, len(X), self.n_ranks_)
         ranks = ranks_predicted(self.estimator_, X, self.n_ranks_)

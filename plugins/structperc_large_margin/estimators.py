@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_consistent_length
-from structperc_boosting.bases import read_examples, read_labels, read_rows, read_weights
+from structperc_boosting.bases import computed, read_examples, read_labels, read_rows, read_weights
 from structperc_kernels import USED_BY, ObjectKernel
 
 from structperc import Engine, Option
@@ -221,6 +221,7 @@ class SVOR(SortedClasses, RankScore, EngineAnswers, ClassifierMixin, Parameters)
             check_consistent_length(X, y)
             y = read_labels(y)
             return X, y, read_weights(sample_weight, len(y)), self.gamma
+        X = computed(X)
         read, y, weights = read_examples(self, X, y, sample_weight, self.classes is not None, accept_sparse="csr")
         gamma = self.gamma
         if weights is not None and weights.any() and isinstance(gamma, str) and gamma == "scale":

@@ -15,6 +15,7 @@ from structperc.estimators.parameters import Parameters, cloned, refuse_class
 from structperc.estimators.scikit_learn import TransformerMixin, get_config, get_tags
 from structperc.extras import require
 from structperc.fitting.option import Options, option, positional_option
+from structperc.reading.other_libraries import as_table
 from structperc.reading.table_reader import learn_table
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class LeafFeatures(TransformerMixin, Parameters, Options):
         sample_weight : array-like of shape (n_samples,), optional
         """
         refuse_class("estimator", self.estimator)
-        estimator = cloned(self.estimator)
+        X, estimator = as_table(X), cloned(self.estimator)
         reader, rows = (None, None) if estimator is not None and takes_categories(estimator) else learn_table(X)
         table = X if reader is None else rows.X
         if self.estimator is None:
@@ -97,7 +98,7 @@ class LeafFeatures(TransformerMixin, Parameters, Options):
         CSR matrix of shape (n_samples, n_leaves)
             With `sparse_output=False` an array, and a data frame if `set_output` or scikit-learn's configuration asks for one.
         """
-        estimator = self._trained()
+        X, estimator = as_table(X), self._trained()
         leaves = leaves_of(estimator, X if self._reader is None else self._reader.encoded(X).values)
         encoded = self._encoder.transform(leaves) / np.sqrt(leaves.shape[1])
         return encoded if self.sparse_output and not makes_frames(self) else encoded.toarray()

@@ -3,9 +3,21 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
 
 from structperc.errors import DataError
-from structperc.estimators import AdaBoostOR, LatentRanker, OrdinalConformal, ORStump, PRank, ScoreCard, StructureConformal
+from structperc.estimators import (
+    SVOR,
+    AdaBoostOR,
+    BinaryReduction,
+    LatentRanker,
+    LeafFeatures,
+    OrdinalConformal,
+    ORStump,
+    PRank,
+    ScoreCard,
+    StructureConformal,
+)
 
 LEVELS = ["low", "middle", "high"]
 
@@ -51,6 +63,16 @@ def test_a_query_of_polars_is_a_table():
     X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 3
     table = polars.DataFrame(X, schema=["a", "b"])
     assert ORStump().fit(table.lazy(), y).predict(table.lazy()).tolist() == ORStump().fit(table, y).predict(table).tolist()
+
+
+@pytest.mark.parametrize("make", [
+    ORStump, lambda: AdaBoostOR(n_estimators=3, random_state=0), lambda: AdaBoostOR(n_estimators=3, n_iter_no_change=1, random_state=0),
+    lambda: AdaBoostOR(BinaryReduction(PRank(random_state=0)), n_estimators=2, random_state=0), SVOR,
+    lambda: make_pipeline(LeafFeatures(), PRank(random_state=0)),
+])
+def test_a_query_with_categories_and_dates_is_a_table_to_every_estimator(make):
+    table, y = frame("polars")
+    assert make().fit(table.lazy(), y).predict(table.lazy()).tolist() == make().fit(table, y).predict(table).tolist()
 
 
 @pytest.mark.parametrize("model", [ORStump(), AdaBoostOR(n_estimators=3, random_state=0)])
