@@ -38,7 +38,7 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=Fal
     """Train an engine on a stream, or on data larger than memory. Two parts of the data are in memory at a time.
 
     Each part is one chunk of `Engine.partial_fit`. Without scaling and shards, the steps are those of `Engine.fit` on all data, to the last
-    bit; those of kernels up to rounding. With `shuffle=True` the examples of each part have a random order, and so have the parts of a
+    bit. Kernels repeat them up to rounding. With `shuffle=True` the examples of each part have a random order, and so have the parts of a
     sequence. Larger parts mix better.
     With `n_shards` each part is split into shards, which are mixed at its end.
 

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import structperc
-from structperc.errors import DataError, OptionError, PluginError
+from structperc.errors import DataError, DataWarning, OptionError, PluginError
 from structperc.estimators import CuSumRank, IntervalPA, PRank, StructuredClassifier
 from structperc.inference import refits
 
@@ -208,3 +208,16 @@ def test_odds_of_a_tiny_unit_are_infinite_without_a_warning():
         warnings.simplefilter("error")
         table = found(X * [1e-8, 1, 1, 1], y, scale="odds-ratio", interval="wald")
     assert table.effect[0] == np.inf and np.isfinite(table.effect[1:]).all()
+
+
+def test_other_data_than_those_of_training_are_noticed():
+    random = np.random.default_rng(3)
+    X, weights = random.normal(size=(120, 2)), 1.0 + np.arange(120) % 3
+    y = np.digitize(X[:, 0] + random.logistic(size=120), [-1, 1])
+    model = Engine("prank", trainer="cumulative-logit").fit(X, y, sample_weight=weights)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        structperc.effects(model, X, y, scale="log-odds", interval="wald", sample_weight=weights)
+    for rows, weights_of_rows in ((slice(None), None), (slice(60), weights[:60])):
+        with pytest.warns(DataWarning, match="they are not what the model was trained with.*Pass these, also the weights"):
+            structperc.effects(model, X[rows], y[rows], scale="log-odds", interval="wald", sample_weight=weights_of_rows)

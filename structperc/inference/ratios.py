@@ -8,7 +8,10 @@ import numpy as np
 from scipy.special import chdtrc
 
 from structperc.engine.engine import Engine
+from structperc.errors import DataWarning
 from structperc.inference.tables import Likelihood, Term
+
+CLOSE = 1e-4            # of log-likelihoods, relative
 
 
 def likelihood_of(engine):
@@ -27,6 +30,7 @@ def ratio_tests(engine, X, y, weights, tested, dependence, levels):
     def p_of(statistic, degrees):
         return float(chdtrc(degrees, max(statistic, 0.0)))
 
+    check_training_data(log_likelihood, float(without([]).log_likelihood_))
     p_ratio, terms = np.full(X.shape[1], np.nan), []
     for j in tested.tolist():
         p_ratio[j] = p_of(2 * (log_likelihood - float(without([j]).log_likelihood_)), 1)
@@ -40,6 +44,14 @@ def ratio_tests(engine, X, y, weights, tested, dependence, levels):
     n_examples = float(X.shape[0] if weights is None else weights.sum())
     fit = Likelihood(log_likelihood, float(null.log_likelihood_), len(columns) + n_thresholds, n_thresholds, n_examples)
     return {"p_ratio": p_ratio, "terms": terms, "fit": fit}
+
+
+def check_training_data(own, of_data) -> None:
+    """Warns if the log-likelihood of a model is not the largest one of these data."""
+    if abs(own - of_data) > CLOSE * (1 + abs(of_data)):
+        warnings.warn(f"the model has the log-likelihood {own:.3f}, and the largest one of X, y and sample_weight is {of_data:.3f}. So they "
+                      f"are not what the model was trained with, and intervals and p values mean nothing. Pass these, also the weights.",
+                      DataWarning, stacklevel=4)
 
 
 def fitted(engine, X, y, weights):
