@@ -49,9 +49,9 @@ def ratio_tests(engine, X, y, weights, tested, dependence, levels):
 def check_training_data(own, of_data) -> None:
     """Warns if the log-likelihood of a model is not the largest one of these data."""
     if abs(own - of_data) > CLOSE * (1 + abs(of_data)):
-        warnings.warn(f"the model has the log-likelihood {own:.3f}, and the largest one of X, y and sample_weight is {of_data:.3f}. So they "
-                      f"are not what the model was trained with, and intervals and p values mean nothing. Pass these, also the weights.",
-                      DataWarning, stacklevel=4)
+        warnings.warn(f"the model has the log-likelihood {own:.3f}, and the largest one of X, y and sample_weight is {of_data:.3f}. So "
+                      f"they are not what the model was trained with, and intervals and p values mean nothing. Pass these, also the "
+                      f"weights.", DataWarning, stacklevel=4)
 
 
 def fitted(engine, X, y, weights):
