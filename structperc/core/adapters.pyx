@@ -580,14 +580,14 @@ cdef class PythonArgmax(Argmax):
 
 cdef class PythonLoss(Loss):
     cdef Loss target
-    cdef Py_ssize_t code_width, gold_width
+    cdef Py_ssize_t code_width
     cdef bint has_value, has_augment
 
     def __init__(self, Loss target, python):
         refuse_unstarted(target)
         self.target = self._target = target
         self.outputs, self._outputs, self.costs = target.outputs, target._outputs, target.costs
-        self.code_width, self.gold_width = target.outputs.code_width, gold_width(target.outputs)
+        self.code_width = target.outputs.code_width
         self.has_value, self.has_augment = "value" in python, "augment" in python
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
@@ -595,8 +595,8 @@ cdef class PythonLoss(Loss):
             return self.target.value_c(x, gold, n_gold, y, n)
         with gil:
             try:
-                return number(self.target.value(structure(gold, n_gold, self.gold_width), structure(y, n, self.code_width), x),
-                              self.target, "value", x, 0)
+                right = structure(gold, n_gold, gold_width(self.target.outputs))
+                return number(self.target.value(right, structure(y, n, self.code_width), x), self.target, "value", x, 0)
             except BaseException as error:
                 return failed(self, error, "value", x)
 
@@ -606,8 +606,8 @@ cdef class PythonLoss(Loss):
                 else self.target.augment_c(x, gold, n_gold, scale, s)
         with gil:
             try:
-                return fill_augmented(s, self.target.augment(structure(gold, n_gold, self.gold_width), copied(s, x.n_atoms), scale, x), x,
-                                      self.target)
+                right = structure(gold, n_gold, gold_width(self.target.outputs))
+                return fill_augmented(s, self.target.augment(right, copied(s, x.n_atoms), scale, x), x, self.target)
             except BaseException as error:
                 return failed(self, error, "augment", x)
 

@@ -177,16 +177,22 @@ cdef class Outputs(Component):
         gold = checked_structures(self, self.admissible(gold, own), "admissible", rows)
         if own.first_stage is not None:
             rows.condition(own.first_stage)
-        self.partial_gold = before or self.is_partial(gold.values)
+        self._leave_open(before or self.is_partial(gold.values))
         try:
             if overrides(self, "enumerate") and inherits(self, Outputs, "check_structure") and not self.partial_gold:
                 check_structures(self, gold, rows, features, MOST_LISTED)
             else:
                 self.check_gold(gold, rows, features)
         except BaseException:
-            self.partial_gold = before
+            self._leave_open(before)
             raise
         return gold
+
+    def _leave_open(self, bint partial):
+        """Sets `partial_gold`, also of the adapter by which compiled code calls these outputs."""
+        self.partial_gold = partial
+        if self._adapter is not None:
+            (<Outputs> self._adapter).partial_gold = partial
 
     def is_partial(self, codes) -> bool:
         """Whether gold outputs leave something open. By default `partial_gold`. Training sets `partial_gold` from then on.

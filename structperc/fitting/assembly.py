@@ -188,6 +188,7 @@ def ready(clone, model, rows, weights):
     context = with_weights(clone.context, weights)
     check_parts(context, clone.parts)
     clone.scaling, clone.scales = model.scaling, model.scales
+    clone.parts.outputs._leave_open(model.parts.outputs.partial_gold)
     clone.make_room(rows)
     return clone, context
 

@@ -106,7 +106,6 @@ class Prepared:
         clone, _ = clone_model(self.engine, first, self.rows, None, 1, first.context.random)
         for kind in SHARED:
             getattr(clone.parts, kind).restore(kept_state(getattr(first.parts, kind)))
-        clone.parts.outputs.partial_gold = first.parts.outputs.partial_gold
         set_costs(clone, self.costs, self.gold, self.rows.n_examples)
         return clone
 

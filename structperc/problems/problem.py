@@ -166,7 +166,7 @@ class Problem:
             changed = parts.outputs.partial_gold != open_parts or plain(state_of(parts.outputs)) != plain(state)
             if changed:
                 parts.outputs.restore(state)
-                parts.outputs.partial_gold = open_parts
+                parts.outputs._leave_open(open_parts)
         if changed or costs is not None and uses_costs(parts):
             model = self._begin(*ONE_ROW)[0]
             rows = self._rows_of(model, y, lengths, allowed)

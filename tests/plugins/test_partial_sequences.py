@@ -5,7 +5,9 @@ import itertools
 import numpy as np
 import pytest
 from plain import Engine
+from structperc_sequence.outputs import ChainOutputs
 
+from structperc import distributed, hookimpl
 from structperc.errors import DataError
 from structperc.estimators import SequenceTagger
 from structperc.metrics import measures
@@ -43,6 +45,32 @@ def test_tokens_without_labels_are_completed(options):
     known = sum(label is not None for labels in OPEN[200:] for label in labels)
     right = sum(a == b for pair in zip(OPEN[200:], engine.predict(X[200:]), strict=True) for a, b in zip(*pair, strict=True))
     assert measures(engine, X[200:], OPEN[200:])["token accuracy"] == right / known
+
+
+def test_shards_complete_tokens_without_labels():
+    engine, other = (Engine("sequence", n_shards=2, epochs=5, random_state=0) for _ in range(2))
+    engine.fit(X[:200], OPEN[:200])
+    distributed.fit(other, [(X[:100], OPEN[:100]), (X[100:200], OPEN[100:200])], dtype="float64")
+    assert engine.mistakes_ == other.mistakes_ and np.array_equal(engine.coef_, other.coef_)
+    assert measures(engine, X[200:], Y[200:])["token accuracy"] > 0.8
+
+
+class InPython(ChainOutputs):
+    def agrees(self, gold, y, x):
+        return super().agrees(gold, y, x)
+
+
+class Described:
+    @hookimpl
+    def structperc_outputs(self, context):
+        return InPython(True, True, (), ())
+
+
+@pytest.mark.parametrize("options", [{}, {"n_shards": 2}, {"update": "log-loss", "calibrate": True}], ids=str)
+def test_outputs_in_python_complete_tokens_too(options):
+    one, other = (Engine("sequence", plugins=plugins, epochs=3, random_state=0, start=True, end=True, **options).fit(X[:100], OPEN[:100])
+                  for plugins in ([], [Described()]))
+    assert one.mistakes_ == other.mistakes_ and np.array_equal(one.coef_, other.coef_) and one.temperature_ == other.temperature_
 
 
 @pytest.mark.parametrize("options", [{}, {"forbidden_transitions": [("a", "b"), (None, "c")], "start": True, "end": True}], ids=str)
