@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 
 from structperc.basics.errors import DataError, DataWarning, OptionError, shortened
+from structperc.basics.labels import is_missing
 from structperc.basics.saved_state import check_starts, read_array, substate
 from structperc.reading import matrices
 from structperc.reading.column_codes import KINDS, ColumnCode, Unusable, learned, levels_in, merged, widened
@@ -330,9 +331,10 @@ def weights_of_rows(sample_weight, columns, offsets):
 
 def joined(columns):
     """The columns of one name of several tables as one; categories are those of all."""
-    first = columns[0]
-    if len({column.kind for column in columns}) == 1 and first.kind != "text" and all(column.entries is None for column in columns):
-        return attrs.evolve(first, values=np.concatenate([column.values for column in columns]))
+    first, kinds = columns[0], {column.kind for column in columns if not is_empty(column)}
+    if len(kinds) == 1 and kinds != {"text"} and all(column.entries is None for column in columns):
+        values = [np.full(len(column), np.nan) if is_empty(column) else column.values for column in columns]
+        return attrs.evolve(first, kind=kinds.pop(), values=np.concatenate(values))
     cells = [cell for column in columns for cell in column.cells()]
     if any(column.categories is None or column.ordered != first.ordered for column in columns):
         kind, entries = ("number", cells) if all(column.kind == "number" for column in columns) else ("text", None)
@@ -342,6 +344,11 @@ def joined(columns):
     for column in columns[1:]:
         code = attrs.evolve(code, levels=merged(code, levels_in(column, frozenset())))
     return attrs.evolve(first, values=cells, categories=code.levels)
+
+
+def is_empty(column) -> bool:
+    """Whether nothing is known of a column, not even its type."""
+    return column.kind == "text" and column.categories is None and all(map(is_missing, column.values))
 
 
 @attrs.frozen(eq=False)

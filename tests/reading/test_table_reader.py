@@ -1,5 +1,6 @@
 """Data frames with categories, dates and gaps, through the engine and the part itself."""
 
+import datetime
 import warnings
 from decimal import Decimal
 
@@ -327,3 +328,10 @@ class TestCellsOfUnusualTypes:
                 TableReader(one_hot=["month"]).learn(read(pd.DataFrame({"month": column})))
             texts = read(pd.DataFrame({"month": column.astype(str)}))
             assert TableReader(one_hot=["month"]).learn(texts).feature_names
+
+    def test_an_example_without_any_date_is_no_text(self):
+        days = [datetime.date(2024, 1, 3), None, datetime.date(2024, 1, 1)]
+        tables = [pd.DataFrame({"day": pd.Series([day, day], dtype=object)}) for day in days]
+        rows = TableReader(fill="median").learn(tables)
+        assert rows.X[:, 0].tolist() == [2, 2, 1, 1, 0, 0]
+        assert TableReader(fill="median").learn(pd.concat(tables)).X.tolist() == rows.X.tolist()
