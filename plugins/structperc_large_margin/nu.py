@@ -104,7 +104,8 @@ class Search:
         self.n_fits = 0
 
     def run(self) -> NuSolution:
-        C, near, low, high, best = 1.0, None, None, None, None          # low: nu(C) >= nu there; high: below
+        C = len(self.form.ranks) / self.form.total                      # of mean weight 1
+        near, low, high, best = None, None, None, None                  # low: nu(C) >= nu there; high: below
         while True:
             near = self.fit(C, near)
             low, high = (near, high) if near.nu >= self.nu * (1 - ROUNDING) else (low, near)
@@ -148,7 +149,7 @@ class Search:
         of_margin_1 = self.form.total * fit.C
         scores = of_margin_1 * fit.scores
         primal = thresholds(self.unit, scores)
-        square, slope = of_margin_1 ** 2 * fit.square, min(primal.value - self.nu, 0.0)
+        square, slope = of_margin_1 * of_margin_1 * fit.square, min(primal.value - self.nu, 0.0)
         rho = -slope / square if square > 0 else 0.0
         return NuSolution(fit.C, rho, fit.solution, of_margin_1 * fit.beta, scores, primal, rho * slope / 2, bound, self.n_fits,
                           "max_iterations")

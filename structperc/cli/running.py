@@ -24,7 +24,7 @@ def main(argv=None) -> int:
             arguments = build().parse_args(argv)
             name = f"structperc {arguments.command}"
             with warnings.catch_warnings():
-                warnings.simplefilter("always", DataWarning)
+                warnings.simplefilter("ignore" if getattr(arguments, "quiet", False) else "always", DataWarning)
                 warnings.simplefilter("ignore", ScaleWarning)           # the summary of fit has it
                 warnings.showwarning = lambda message, *_, **__: say_fault(name, with_flags(message))
                 code = arguments.run(arguments)

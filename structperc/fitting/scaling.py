@@ -32,7 +32,7 @@ DIFFERENT = 50              # by how much,
 FEWEST = 20                 # where there are so many
 WILD = 1000                 # deviations of the other rows between a cell and their mean
 MOST_DENSE = 1 << 27        # values of sparse rows that become dense: 1 GiB
-LARGEST_WEIGHT = 1e100      # above it weights are named where sums overflow
+LARGEST_WEIGHT = 1e30      # above it weights are named where sums overflow
 LEAST = 1e-160              # of a smaller deviation the square is 0, or nearly so
 ALONE = 8                   # a cell with this share of a column's squares may be wild
 

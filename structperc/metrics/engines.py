@@ -293,6 +293,9 @@ class Judged:
             raise DataError(f"y is {shortened(y)}; expected a list of outputs, one for each of {rows.n_examples} examples.")
         if unseen:
             outputs.encode_answers(predicted, rows)                         # raises the errors of predictions
+            predicted = by_example(outputs, rows, predicted)
+            if len(gold) != len(predicted):
+                raise DataError(f"y has {len(gold)} outputs for {len(predicted)} examples; give one for each.")
         scored = scored and needs_scores(outputs)
         scores = model.atom_scores(rows) if scored else None
         right = np.array([fits(*pair) for pair in zip(gold, predicted, strict=True)]) if unseen else right_of(model, rows, y, predicted)

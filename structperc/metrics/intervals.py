@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.basics.arguments import choice, number_array, shaped
+from structperc.basics.arguments import choice, whole_array
 from structperc.basics.errors import DataError, shortened
 from structperc.basics.labels import LabelCodes, all_labels, as_label_array, is_listed, ordered_categories
 from structperc.metrics.labels import label_order, rank_measures
@@ -195,6 +195,6 @@ def interval_distances(low, high, predicted):
     >>> interval_distances([1, 2], [2, 2], [4, 2]).tolist()
     [2, 0]
     """
-    low = number_array(low, "low")
-    high, predicted = (shaped(number_array(values, name), name, low.shape) for values, name in ((high, "high"), (predicted, "predicted")))
+    low = whole_array(low, "low", ("n_examples",))
+    high, predicted = (whole_array(values, name, low.shape) for values, name in ((high, "high"), (predicted, "predicted")))
     return np.maximum(0, np.maximum(low - predicted, predicted - high))

@@ -132,6 +132,9 @@ def test_columns_of_unlike_scale_are_noticed(data, run):
 
 def test_quiet_prints_nothing(data, run):
     assert run("fit", "prank", "train.csv", "--target", "level", "--model", "a.model", "--quiet") == (0, "", "")
+    pairs = "fit", "latent-ranking", "train.csv", "--target", "level", "--group", "age", "--model", "a.model", "--set", "k=100"
+    assert "Nothing can be learned" in run(*pairs)[2]
+    assert run(*pairs, "--quiet") == (0, "", "")
 
 
 def test_named_levels_take_their_order_from_classes(data, run):

@@ -16,6 +16,7 @@ from structperc.metrics import (
     accuracy_within_one,
     confusion_matrix,
     interval_absolute_error,
+    interval_distances,
     interval_measures,
     losses,
     macro_f1,
@@ -343,3 +344,11 @@ def test_a_label_that_classes_repeat_would_be_two_levels(measured, classes):
     with pytest.raises(DataError, match="classes names 'a' more than once"):
         measured(classes)
     measured(["a", "b", "c"])
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint64, np.int64, np.float64])
+def test_distances_from_intervals_are_those_of_whole_numbers(dtype):
+    low, high, predicted = (np.array(levels, dtype=dtype) for levels in ([1, 2, 5], [2, 2, 6], [4, 2, 1]))
+    assert interval_distances(low, high, predicted).tolist() == [2, 0, 4]
+    with pytest.raises(DataError, match="low has the dtype bool; expected whole numbers"):
+        interval_distances([True], [True], [True])

@@ -74,6 +74,16 @@ def test_predictions_are_checked_beside_labels_that_the_model_does_not_know():
     engine = Engine("segments", epochs=2).fit(X, y)
     with pytest.raises(DataError, match=r"y\[1\]\[0\] is 7; expected \(start, stop, label\)"):
         metrics.measures(engine, X, [[(0, 2, "new")], y[1]], predicted=[y[0], [7]])
+    with pytest.raises(DataError, match="y has 1 outputs for 2 examples; give one for each"):
+        metrics.measures(engine, X, [[(0, 2, "new")]])
+
+
+def test_flat_predictions_beside_labels_that_the_model_does_not_know_are_parted_as_y_is():
+    X, lengths = np.eye(3), [2, 1]
+    engine = Engine("sequence", epochs=2).fit(X, [["a", "b"], ["a"]], lengths=lengths)
+    flat, nested = (metrics.measures(engine, X, y, lengths=lengths, predicted=predicted)
+                    for y, predicted in ((["a", "new", "a"], ["a", "b", "a"]), ([["a", "new"], ["a"]], [["a", "b"], ["a"]])))
+    assert flat == nested and flat["token accuracy"] == 2 / 3
 
 
 def test_no_examples_have_no_losses():

@@ -134,6 +134,14 @@ def test_weights_are_as_rows_that_repeat(Xy):
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("weight", [2.0**-800, 2.0**-40, 2.0**40, 2.0**800])
+def test_nu_is_a_share_of_the_weights_in_any_unit(kernel, weight, Xy):
+    X, y = Xy
+    plain, weighted = (engine(kernel=kernel, nu=0.3).fit(X, y, sample_weight=w) for w in (None, np.full(len(y), weight)))
+    assert weighted.rho_ == plain.rho_ and weighted.atom_scores(X).tolist() == plain.atom_scores(X).tolist()
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("method", METHODS[:3])
 def test_nu_takes_the_place_of_C(method, kernel, Xy):
     X, y = Xy
