@@ -1,5 +1,6 @@
 """Dates as labels, in nanoseconds too, for which Python has no type: what users read are dates, and every door takes what another wrote."""
 
+import io
 import json
 
 import numpy as np
@@ -10,7 +11,7 @@ from plain import Engine
 import structperc
 from structperc import metrics, plotting
 from structperc.counterfactuals import Wanted
-from structperc.estimators import PRank, SequenceTagger
+from structperc.estimators import OrdinalConformal, PRank, SequenceTagger
 
 UNITS = ["D", "s", "ns"]
 
@@ -48,6 +49,18 @@ def test_commands_take_dates_of_files_for_the_labels_of_a_model(data, ending, ru
     assert (code, err) == (0, "") and rival in out and str(y.astype("int64")[0]) not in out
     code, out, err = run("counterfactual", "m", table, "--wanted", rival)
     assert (code, err) == (0, "") and rival.split("-")[0] in out
+
+
+def test_ends_of_intervals_are_written_as_dates(data, run, tmp_path):
+    X, y = data
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    model = OrdinalConformal(PRank(random_state=0), random_state=0).fit(frame, y)
+    model.save(tmp_path / "m")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    code, out, err = run("predict", tmp_path / "m", tmp_path / "t.csv", "--interval")
+    table = pd.read_csv(io.StringIO(out))
+    assert (code, err) == (0, "")
+    assert np.array_equal(table[["lowest", "highest"]].to_numpy(dtype=str), model.predict_interval(frame).astype(str))
 
 
 def test_estimators_name_dates_and_know_their_own(data):

@@ -38,7 +38,7 @@ def columns_of(engine, arguments, table, estimator=None) -> dict:
     columns = {"prediction": predicted}
     single = bool(engine.parts_.outputs.n_labels)       # one label for each example
     if arguments.interval:
-        columns |= dict(zip(("lowest", "highest"), estimator.predict_interval(table.X).T.tolist(), strict=True))
+        columns |= dict(zip(("lowest", "highest"), estimator.predict_interval(table.X).T, strict=True))
     if arguments.sets:
         lengths = None if table.offsets is None else np.diff(table.offsets)
         columns |= of_sets(engine, rows, estimator.predict(table.X, lengths), single)
