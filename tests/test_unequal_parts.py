@@ -46,6 +46,29 @@ def test_empty_parts_of_sentences_are_skipped():
     np.testing.assert_array_equal(weights_of(model), weights_of(expected))
 
 
+SENTENCES = [np.random.default_rng(i).normal(size=(4, 2)) for i in range(12)]
+LONGER = [[(0, 1, "a"), (2, 3, "b")]] * 4 + [[(0, 2, "a")], [(0, 4, "b")]] * 2 + [[(0, 3, "a")]] * 4
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("classes", [None, ["a", "b"]])
+def test_segments_may_be_as_long_as_those_of_all_parts(stream, classes):
+    parts = [(SENTENCES[i:i + 4], LONGER[i:i + 4]) for i in (0, 4, 8)]
+    how = {"n_shards": 3, "classes": classes, "epochs": 2, "random_state": 0, "shuffle": False}
+    model, expected = shards.fit(Engine("segments", **how), parts, stream=stream, dtype="float64"), Engine("segments", **how)
+    expected.fit(SENTENCES, LONGER)
+    assert model.max_lengths_ == expected.max_lengths_ == {"O": 1, "a": 3, "b": 4}
+    np.testing.assert_array_equal(weights_of(model), weights_of(expected))
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_encoding_counts_is_not_learned_by_steps(stream):
+    X, y = [[(word,) for word in "abcd"]] * 6, [[3, 4, 0, 3]] * 6              # arcs cross, and are lifted
+    how = {"projective": True, "lift": True, "n_shards": 2, "epochs": 2, "shuffle": False}
+    model = shards.fit(Engine("parsing", **how), [(X[:3], y[:3]), (X[3:], y[3:])], stream=stream, dtype="float64")
+    np.testing.assert_array_equal(weights_of(model), weights_of(Engine("parsing", **how).fit(X, y)))
+
+
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("problem", ["cusum", "prank", "multiclass", "interval-pa"])
 def test_a_first_part_of_one_label_does_not_stand_for_all(problem, stream):

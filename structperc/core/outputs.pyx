@@ -207,6 +207,10 @@ cdef class Outputs(Component):
         """
         return self.partial_gold
 
+    def _learns_from_gold(self) -> bool:
+        """Whether Y(x) grows with gold outputs, as by their longest segment. Then all parts of data are looked at before training."""
+        return False
+
     def labels_in(self, y):
         """The labels that occur in y, of outputs made of labels. Returns an iterable of labels.
 

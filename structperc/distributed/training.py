@@ -48,6 +48,7 @@ from structperc.distributed.workers import (
     same,
     sampled,
     strangers,
+    teachers,
     totals,
     train_shard,
     visits,
@@ -67,8 +68,9 @@ def fit(model, X, y=None, *, sample_weight=None, groups=None, client=None, read=
 
     Shard i has the parts len(parts) * i // n_shards to len(parts) * (i + 1) // n_shards, in their order. Before the training, workers make
     a pass. It finds labels if `classes` is None, and names of features unless `n_hashed` is set. Another pass finds what `scale`,
-    `class_weight="balanced"` and `weighting="visits"` need of all examples. A temperature (`calibrate`) is that of some training examples,
-    or of one more training without a fifth of each piece. A table reader learns its columns from the first part, which the caller reads.
+    `class_weight="balanced"` and `weighting="visits"` need of all examples. One finds the longest segments if `max_length` is None.
+    A temperature (`calibrate`) is that of some training examples, or of one more training without a fifth of each piece. A table reader
+    learns its columns from the first part, which the caller reads.
 
     Parameters
     ----------
@@ -147,6 +149,7 @@ def fit(model, X, y=None, *, sample_weight=None, groups=None, client=None, read=
     loaders = list(map(Parcel, loaders))
     engine, first = engine_of_labels(model, first, name, loaders, workers)
     engine, first, reader_state = engine_of_all(engine, model, first, loaders, workers)
+    engine, first = engine_of_gold(engine, model, first, reader_state, loaders, workers)
     sums = totals_of(engine, loaders, workers) if needs_totals(engine, first) else None
     token = SHARDS_ELSEWHERE.set(Elsewhere(loaders, model.n_shards, stream, workers, np.dtype(dtype), engine, sums, reader_state))
     try:
@@ -183,6 +186,18 @@ def engine_of_all(engine, model, first, loaders, workers) -> tuple:
         first = joined([first, *samples])
         engine = engine_of(model, first, reader_state)
     return engine, first, reader_state
+
+
+def engine_of_gold(engine, model, first, reader_state, loaders, workers) -> tuple:
+    """The engine whose Y(x) has the gold outputs of all parts, with the examples that show them."""
+    if not engine.model.parts.outputs._learns_from_gold():
+        return engine, first
+    blueprint = workers.kept(blueprint_of(engine, workers.dumps))
+    samples = [one for one in workers.map(teachers, [blueprint] * len(loaders), loaders, what="outputs") if one is not None]
+    if not samples:
+        return engine, first
+    first = joined([first, *samples])
+    return engine_of(model, first, reader_state), first
 
 
 def totals_of(engine, loaders, workers):

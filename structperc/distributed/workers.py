@@ -13,6 +13,8 @@ import numpy as np
 from structperc.basics.errors import DataError
 from structperc.basics.exact_sums import exact_sum
 from structperc.basics.rows_of_numbers import entries_at
+from structperc.core.component import kept_state, state_of
+from structperc.core.outputs import encoded_gold
 from structperc.distributed.messages import with_zeros, without_zeros
 from structperc.distributed.parts import examples_of, joined, refuse_other_kind
 from structperc.fitting.assembly import check_parts, with_weights
@@ -82,6 +84,35 @@ def strangers(blueprint, loader, with_names) -> dict | None:
         if examples:
             samples.append(examples_of(data, sorted(examples)))
     return joined(samples) if samples else None
+
+
+def teachers(blueprint, loader) -> dict | None:
+    """As few examples of a part as have gold outputs beyond the Y(x) that the engine knows."""
+    model, samples = pickle.loads(blueprint).model, []
+    outputs, loader = model.parts.outputs, loader.open()
+    for data in loader.pieces():
+        with named(loader.name):
+            rows = rows_of(model, data)
+            before = kept_state(outputs)
+            encoded_gold(outputs, data["y"], rows, model.parts.features)
+            if not is_state(outputs, before):
+                outputs.restore(before)
+                examples = [i for i in range(rows.n_examples) if teaches(outputs, entries_at(data["y"], [i]), rows.part(i, i + 1), model)]
+                samples.append(examples_of(data, examples))
+    return joined(samples) if samples else None
+
+
+def teaches(outputs, y, rows, model) -> bool:
+    """Whether the gold output of one example changes what outputs know."""
+    before = kept_state(outputs)
+    encoded_gold(outputs, y, rows, model.parts.features)
+    return not is_state(outputs, before)
+
+
+def is_state(part, before) -> bool:
+    """Whether a part is as it was."""
+    after = state_of(part)
+    return all(np.array_equal(value, after[name]) for name, value in before.items())
 
 
 def with_new_labels(outputs, labels, y):

@@ -55,18 +55,12 @@ cdef class Shard:
     cdef readonly object model, opened
     cdef public object answer
     cdef readonly Py_ssize_t number
-    cdef dict states, attributes
 
     def __init__(self, Py_ssize_t number, model, trained, opened):
         self.number, self.model, self.opened = number, model, opened
-        self.states = {}
-        for kind in SHARED:
-            part, state = getattr(model.parts, kind), kept_state(getattr(trained.parts, kind))
-            if trained is not model:
-                part.restore(state)
-            if state:
-                self.states[kind] = kept_state(part)
-        self.attributes = {kind: remembered(getattr(model.parts, kind)) for kind in SHARED}
+        if trained is not model:
+            for kind in SHARED:
+                getattr(model.parts, kind).restore(kept_state(getattr(trained.parts, kind)))
 
     def train(self, base, seed, epoch, shuffle, changed=None, keep=False, dtype=float):
         """One pass from the weights of `base`, in the order from seed, epoch and number of the shard. A cancelled thread ends it early."""
@@ -80,10 +74,11 @@ cdef class Shard:
         with self.opened(np.random.default_rng([seed, epoch, self.number, 1]) if shuffle else None) as parts:
             try:
                 for part in parts:
+                    before = [(one, kept_state(one), remembered(one)) for one in self.shared()]
                     self.visit(part, part.order(random, shuffle), passed, online, examples)
+                    refuse_changes(before)
             except Cancelled:
                 pass
-        self.refuse_changed_states()
         self.answer = ShardPass(passed, sharding.delta(base, dtype), examples, online)
         return self.answer
 
@@ -98,21 +93,23 @@ cdef class Shard:
                 examples.append(order[:passed.visited - before])
         return 0
 
-    def refuse_changed_states(self):
-        """Raises an error for parts that learn from steps, because mixing weights loses that."""
-        for kind, before in self.states.items():
-            part = getattr(self.model.parts, kind)
-            after = state_of(part)
-            for name, value in before.items():
-                if name not in after or not np.array_equal(value, after[name]):
-                    raise PluginError(f"{type(part).__name__} has changed its state {name!r} by training steps, and shards mix nothing but "
-                                      f"weights; set n_shards=1.")
-        for kind, before in self.attributes.items():
-            part = getattr(self.model.parts, kind)
-            for name, value in remembered(part).items():
-                if before.get(name, self) != value:
-                    raise PluginError(f"{type(part).__name__}.{name} has changed by training steps, and shards mix nothing but weights. "
-                                      f"Set n_shards=1, or begin the name with _ where no step depends on it.")
+    def shared(self):
+        """The parts of which every shard has its own."""
+        return [getattr(self.model.parts, kind) for kind in SHARED]
+
+
+def refuse_changes(before):
+    """Raises an error for parts that learn from steps, because mixing weights loses that. `before`: parts, states and attributes."""
+    for part, state, attributes in before:
+        after = state_of(part)
+        for name, value in state.items():
+            if name not in after or not np.array_equal(value, after[name]):
+                raise PluginError(f"{type(part).__name__} has changed its state {name!r} by training steps, and shards mix nothing but "
+                                  f"weights; set n_shards=1.")
+        for name, value in remembered(part).items():
+            if attributes.get(name, before) != value:
+                raise PluginError(f"{type(part).__name__}.{name} has changed by training steps, and shards mix nothing but weights. "
+                                  f"Set n_shards=1, or begin the name with _ where no step depends on it.")
 
 
 def in_memory(*parts):
