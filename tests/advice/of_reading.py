@@ -21,6 +21,7 @@ from structperc.reading.table_reader import TableReader
 FRAME = pd.DataFrame(X, columns=["a", "b"])
 HOLED = FRAME.assign(a=[np.nan, *FRAME["a"][1:]])
 TABLES = [FRAME[:12], FRAME[12:]]
+MONTHS = FRAME.assign(month=pd.Categorical(pd.period_range("2024-01", periods=2, freq="M").repeat(12)))
 TEXTS = FRAME.assign(c=["x", "y"] * 12)
 BLOCKS = [X[:12], X[12:]]
 ENDS = [0, 12, 24]
@@ -36,6 +37,10 @@ def tagger(X=SENTENCES, y=TAGS, told=None, **options):
 def looked_up(folder, **options):
     (folder / "v").write_text("a 1 2\nb 2 3\nc 0 1\n")
     return tagger([[("a",), ("c",)], [("b",), ("a",)], [("c",), ("b",)]], vectors=str(folder / "v"), **options)
+
+
+def in_arrow(frame):
+    return pytest.importorskip("pyarrow").Table.from_pandas(frame, preserve_index=False)
 
 
 def table(X=FRAME, y=Y, told=None, **options):
@@ -107,7 +112,9 @@ def query(folder, text, **options):
 MESSAGES = [
     *messages_of("structperc/reading/frames.py",
         ("which is no text; rename it, or pass", lambda _: table(FRAME.rename(columns={"a": 1})), lambda _: table(FRAME),
-         lambda _: Engine("multiclass").fit(FRAME.rename(columns={"a": 1}).to_numpy(), Y))),
+         lambda _: Engine("multiclass").fit(FRAME.rename(columns={"a": 1}).to_numpy(), Y)),
+        ("of which other libraries have only the parts", lambda _: table(in_arrow(MONTHS)), lambda _: table(MONTHS),
+         lambda _: table(in_arrow(MONTHS.astype({"month": str})), one_hot=["month"]))),
     *messages_of("structperc/reading/matrices.py",
         ("feature names are only supported if all of them are strings", lambda _: PRank().fit(FRAME.rename(columns={"a": 1}), Y),
          lambda _: PRank().fit(FRAME, Y), lambda _: PRank().fit(FRAME.rename(columns={"a": 1}).to_numpy(), Y)),
