@@ -81,6 +81,11 @@ class ColumnCode:
                 places |= {name: places[level] for level, name in zip(one, other, strict=True) if level in places}
         return places | {level: i for i, level in enumerate(self.levels)}
 
+    def named(self, text):
+        """The position of the level that a text names; None: no level."""
+        places = self.places()
+        return places.get(text, places.get(canonical(text)))
+
     def place_of(self, level, places) -> float:
         """The position of a level, NaN where nothing is known. A word that is a level is no missing cell."""
         if level is None or level in self.missing and level not in places:
@@ -134,7 +139,7 @@ def learned(column, options, weights=None) -> ColumnCode:
         levels = levels_in(column, missing)
     levels = tuple(levels or ())
     fill = as_level(fill) if kind == "one_hot" and fill is not None and fill not in STATISTICS else fill
-    if kind == "one_hot" and isinstance(fill, str) and fill not in STATISTICS and fill not in levels:
+    if kind == "one_hot" and isinstance(fill, str) and fill not in STATISTICS and ColumnCode(column.name, kind, levels).named(fill) is None:
         levels = (*levels, fill)
     code = ColumnCode(column.name, kind, levels, **options.forms(column.name))
     if code.reference is not None and (kind != "one_hot" or code.reference not in levels):
@@ -240,9 +245,10 @@ def filler(code, fill, numbers, weights=None) -> float:
     if fill in STATISTICS:
         return statistic("most-frequent" if code.kind == "one_hot" else fill, numbers, weights)
     if code.kind in ("ordinal", "one_hot"):
-        if as_level(fill) not in code.levels:
+        place = code.named(as_level(fill))
+        if place is None:
             raise OptionError(f"fill={shortened(fill)} for column {code.name!r}; its levels are {', '.join(code.levels)}.")
-        return float(code.levels.index(as_level(fill)))
+        return float(place)
     if code.kind == "date":
         day = to_day(fill, code.date_format)
         if day is None:

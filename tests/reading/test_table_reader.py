@@ -127,6 +127,16 @@ class TestWhatColumnsBecome:
         rows = TableReader(date={"day": "%d.%m.%Y"}).learn(pd.DataFrame({"day": ["31.12.2023", "02.01.2024"]}))
         assert rows.X.tolist() == [[0], [2]]
 
+    @pytest.mark.parametrize(("cells", "fill"), [
+        (["True", "False"], "TRUE"), ([True, False], 1), ([1, 0], "True"), (["1", "2"], "1.0"), ([1.0, 2.0], 1), (["yes", "no"], "yes"),
+    ])
+    def test_what_fills_a_level_may_be_any_of_its_names(self, cells, fill):
+        made = pd.DataFrame({"a": pd.Series([*cells, None], dtype=object)})
+        levels = [f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in sorted(cells)]
+        for options in ({"one_hot": ["a"]}, {"ordinal": {"a": levels}}):
+            rows = TableReader(**options, fill={"a": fill}).learn(made)
+            assert len(rows.feature_names) == (2 if "one_hot" in options else 1) and rows.X[2].tolist() == rows.X[0].tolist()
+
     @pytest.mark.parametrize(("fill", "expected"), [("median", 2), ("mean", 3), ({"day": "2024-03-06"}, 5)])
     def test_missing_dates_are_days_since_the_first(self, fill, expected):
         reader = TableReader(fill=fill)
