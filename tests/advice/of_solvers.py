@@ -54,6 +54,15 @@ def of_most(pairs):
         return clusters.max_clusters(np.zeros((4, 4)))
 
 
+HEAVY = np.where(Y == 0, 3.0, 1.0)
+
+
+def odds_ratios(**weights):
+    """Of a model that was trained with weights."""
+    model = PRank(trainer="cumulative-logit").fit(X, Y, sample_weight=HEAVY)
+    return effects(model, X, Y, scale="odds-ratio", interval="wald", **weights)
+
+
 MESSAGES = [
     *messages_of("structperc/solvers/pairwise_models.py",
         ("takes two labels, but there are", lambda _: THREE.solve(np.eye(3), np.eye(3), "cut"), lambda _: THREE.solve(np.eye(3), np.eye(3),
@@ -133,6 +142,8 @@ MESSAGES = [
          lambda _: effects(logistic(), X, Y, n_boot=39, per="unit", scale="odds-ratio"),
          lambda _: effects(logistic(), X, Y, n_boot=39, per="unit", scale="log-odds")),
     ),
+    *messages_of("structperc/inference/ratios.py",
+        ("intervals and p values mean nothing", lambda _: odds_ratios(), lambda _: odds_ratios(sample_weight=HEAVY))),
     *messages_of("structperc/inference/parallel_lines.py",
         ("odds are those of ordered labels",
          lambda _: proportional_odds(StructuredClassifier().fit(X, Y), X, Y),
