@@ -91,8 +91,9 @@ def fit(model, X, y=None, *, sample_weight=None, groups=None, client=None, read=
         numbers.
     stream : bool, default False
         Whether each pass reads the data anew, piece by piece, instead of keeping them in the memory of workers: a piece is a part, or a
-        part of it that `read` returns. In the order of the data the bits are the same. With shuffle=True the parts, the pieces of a
-        sequence and the examples of each piece come in random orders.
+        part of it that `read` returns. In the order of the data the bits are the same, but not with `weighting="visits"`, which draws
+        from each piece. With shuffle=True the parts, the pieces of a sequence and the examples of each piece come in random
+        orders.
     dtype : {"float32", "float64"}, default "float32"
         What changes are rounded to on their way. "float64" gives the bits of `Engine.fit` with as many shards of the same sizes.
     resume : bool, default False
