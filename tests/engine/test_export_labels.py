@@ -79,3 +79,14 @@ def test_labels_that_no_format_has_are_refused(tmp_path, labels, to):
     with pytest.raises(PluginError, match="Train with numbers, dates or texts as labels"):
         written(trained(labels)[0], tmp_path, to, "txt")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("make", [
+    lambda: Engine("adaboost-or", epochs=2), lambda: Engine("cusum", plugins=["dual-kernel"], kernel="rbf", scale=False),
+    lambda: Engine("multiclass", plugins=["dual-kernel"], kernel="laplacian", scale=False),
+])
+@pytest.mark.parametrize("offset", [0, 1.7e12])
+def test_cuts_and_kernels_far_from_zero_are_refused_too(tmp_path, make, offset):
+    X, y = offset + np.arange(60)[:, None] * 1e9, np.arange(60) // 20
+    with pytest.raises(PluginError, match="The scores of this model are not linear"):
+        make().fit(X, y).export(tmp_path / "model.py")

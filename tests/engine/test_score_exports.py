@@ -107,3 +107,10 @@ def test_kernels_pages_and_other_outputs_are_refused(tmp_path):
         with pytest.raises(PluginError, match=message):
             engine.export(tmp_path / name, None)
     assert not list(tmp_path.iterdir())
+
+
+def test_kernels_far_from_zero_are_refused_too(tmp_path):
+    X, y = 1.7e12 + np.arange(60)[:, None] * 1e9, np.arange(60) % 6 > 3
+    engine = Engine("latent-ranking", k=2, plugins=["dual-kernel"], kernel="rbf", scale=False).fit(X, y, lengths=[6] * 10)
+    with pytest.raises(PluginError, match="The scores of this model are not linear"):
+        engine.export(tmp_path / "model.py")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from structperc.basics.errors import PluginError
+from structperc.basics.rows_of_numbers import to_dense
 from structperc.engine.exports.own_parts import part_name
 from structperc.reading.table_reader import Numbers
 
 STEP = 2.0 ** 200       # of a probe: the bias is less than a weight's last digit
 TOLERANCE = 1e-9        # of a probe's largest score, summed up without signs
 SIZES = 10.0 ** np.arange(-8, 8)
+MOST_SUPPORT = 100      # rows of a kernel that are probed
 MOST_CELLS = 1 << 24    # of weights; a file of text takes 20 bytes for each
 MOST_PROBED = 1 << 20   # numbers of all probes
 MOST_ROUNDS = 16        # of probes of all sizes
@@ -37,6 +39,15 @@ def probes(n_columns) -> np.ndarray:
     """Rows of all sizes, to try the weights on."""
     sizes = probe_sizes(n_columns)
     return np.random.default_rng(0).normal(size=(len(sizes), n_columns)) * sizes
+
+
+def probes_of(engine) -> np.ndarray:
+    """Rows to try the weights of an engine on. Near the training rows all labels win somewhere, and kernels are not 0."""
+    X, scaling = probes(engine.model_.context.n_features), engine.model_.scaling
+    if scaling is not None:
+        return scaling.mean + scaling.deviation * X
+    support = getattr(engine, "support_vectors_", None)
+    return X if support is None else np.vstack([X, to_dense(support[:MOST_SUPPORT])])
 
 
 def rounding(X, weights, bias) -> np.ndarray:

@@ -9,7 +9,7 @@ from structperc.basics.errors import PluginError
 from structperc.core.outputs import is_ordered
 from structperc.engine.exports.networks import allowance, check_together, drawn, network_of
 from structperc.engine.exports.own_parts import part_name, refuse_python_methods
-from structperc.engine.exports.probing import STEP, check_best, check_linear, check_size, probes, rounding, rows_of
+from structperc.engine.exports.probing import STEP, check_best, check_linear, check_size, probes_of, rounding, rows_of
 from structperc.engine.exports.text import exported_labels
 from structperc.fitting.answers import best, floor, has_cumulative_probabilities, has_one_direction, listed
 from structperc.reading.column_codes import ColumnCode
@@ -78,6 +78,8 @@ def probed(engine):
     bias = scores_of(model, np.zeros((1, d)))[0]
     check_size(len(bias), d)
     weights = (scores_of(model, np.diag(np.full(d, STEP))) - bias).T / STEP
+    far = np.diag(np.full(d, -STEP / 2))            # a column cut at a large value, as by a stump, has its slope on one side
+    check_linear(far, scores_of(model, far), weights, bias)
     check(engine, weights, bias)
     return weights, bias
 
@@ -106,9 +108,7 @@ def codes_of(engine, rows):
 def check(engine, weights, bias) -> None:
     """Raises an error for models that score or label random rows otherwise."""
     model = engine.model_
-    X = probes(model.context.n_features)
-    if model.scaling is not None:           # near the training rows all labels win somewhere
-        X = model.scaling.mean + model.scaling.deviation * X
+    X = probes_of(engine)
     check_linear(X, scores_of(model, X), weights, bias)
     scores = X @ weights.T + bias
     score = scores[np.arange(len(X)), codes_of(engine, rows_of(model, X))]

@@ -9,7 +9,7 @@ from structperc.basics.errors import PluginError
 from structperc.core.row_features import RowFeatures
 from structperc.engine.exports.networks import check_together, drawn, network_of
 from structperc.engine.exports.own_parts import refuse_python_methods
-from structperc.engine.exports.probing import STEP, check_linear, check_size, probes, rows_of
+from structperc.engine.exports.probing import STEP, check_linear, check_size, probes_of, rows_of
 
 
 @attrs.frozen(eq=False)
@@ -47,13 +47,13 @@ def linear_scores(engine) -> LinearScores:
         return LinearScores(engine.problem, np.ones(1), 0.0, None, network)
     bias = scores_of(model, np.zeros((1, d)))
     weights = (scores_of(model, np.diag(np.full(d, STEP))) - bias) / STEP
-    check(model, weights, bias)
+    check(engine, weights, bias)
     return LinearScores(engine.problem, weights, float(bias[0]), None if names is None else list(names), None)
 
 
-def check(model, weights, bias) -> None:
+def check(engine, weights, bias) -> None:
     """Raises an error for models that score random rows otherwise, or whose predictions are not the rows of largest score."""
-    X = probes(model.context.n_features)
+    model, X = engine.model_, probes_of(engine)
     scores = scores_of(model, X)
     check_linear(X, scores[:, None], weights[None], bias)
     best, order = np.asarray(model.predict(rows_of(model, X, [0, len(X)]))[0]).ravel(), np.argsort(-scores, kind="stable")
