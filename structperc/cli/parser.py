@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import re
 import shutil
 from importlib import import_module
 
@@ -69,6 +70,10 @@ class Parser(argparse.ArgumentParser):
         finally:
             self.mixing = False
 
+    def _get_values(self, action, arg_strings):
+        # argparse drops -- also where it is a flag's value, as in --missing=--
+        return "--" if action.option_strings and arg_strings == ["--"] else super()._get_values(action, arg_strings)
+
     def _check_value(self, action, value):
         try:
             super()._check_value(action, value)
@@ -77,6 +82,9 @@ class Parser(argparse.ArgumentParser):
             raise
 
     def error(self, message):
+        flag = re.match(r"argument (--[\w-]+).*: expected one argument$", message)
+        if flag is not None:            # argparse takes a value such as -1,0,1 for another flag
+            message += f". A value that begins with - needs an equals sign: {flag[1]}=-1,0,1"
         link = " See" if message.endswith((".", "?")) else "; see"
         say_fault(self.prog, f"{message}{link} {self.prog} --help")
         self.exit(2)

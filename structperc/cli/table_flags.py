@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import shlex
 
 from structperc.cli.settings import TABLE_FLAGS, guess
 from structperc.errors import OptionError
@@ -100,17 +99,22 @@ def filling(text) -> tuple:
 def in_flags(faults, encoded) -> str:
     """The options that fix columns, as the commands take them."""
     mends, fill = mends_of(faults), fill_of(faults)
-    options = [f"--{name.replace('_', '-')} {shlex.quote(joined(mends[name]))}" for name in ("drop", "one_hot", "date") if name in mends]
+    options = [flag(name.replace("_", "-"), joined(mends[name])) for name in ("drop", "one_hot", "date") if name in mends]
     if "number" in mends:
         numbers = number_of(faults)
-        options += [f"--number {shlex.quote(joined(numbers))}"] if isinstance(numbers, list) else [
-            f"--number {quoted(f'{name}={point}')}" for name, point in numbers.items()]
-    options += [f"--missing {quoted(joined(marks_of(faults)))}"] if "missing" in mends else []
+        options += [flag("number", joined(numbers))] if isinstance(numbers, list) else [
+            flag("number", f"{name}={point}") for name, point in numbers.items()]
+    options += [flag("missing", joined(marks_of(faults)))] if "missing" in mends else []
     fills = [] if "fill" not in mends else [fill] if isinstance(fill, str) else [f"{name}={value}" for name, value in fill.items()]
-    options += [f"--fill {shlex.quote(value)}" for value in fills]
+    options += [flag("fill", value) for value in fills]
     return either([*[f"pass {' '.join(options)}"] * bool(options), *one_by_one(faults)],
-                  [f"--number {quoted(f'{name}={point}')}" for name, point in other_points(faults)],
-                  [f"--missing {quoted(f'{name}=')}" for name in with_words(faults)])
+                  [flag("number", f"{name}={point}") for name, point in other_points(faults)],
+                  [flag("missing", f"{name}=") for name in with_words(faults)])
+
+
+def flag(name, value) -> str:
+    """A flag with its value as a shell and argparse take them."""
+    return f"--{name}{'=' if value.startswith('-') and value != '-' else ' '}{quoted(value)}"
 
 
 def joined(names) -> str:

@@ -12,7 +12,8 @@ from structperc.errors import StructPercError
 
 PASSED = re.compile(r"[Pp]ass ((?:\w+=(?:\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\[[^\]]*\]|'[^']*'|[\w.]+)(?:, )?)+)")
 SET = re.compile(r"[Ss]et (\w+=(?:'[^']*'|[\w.]+))")
-FLAGS = re.compile(r"[Pp]ass (--[\w-]+(?: (?:'[^']*'|(?!and\b|or\b)[^\s;]+))*(?: and --[\w-]+ (?:'[^']*'|[^\s;]+))*)")
+FLAGS = re.compile(r"[Pp]ass (--[\w-]+(?:=(?:'[^']*'|[^\s;]+))?(?: "
+                   r"(?:'[^']*'|(?!and\b|or\b)[^\s;]+))*(?: and --[\w-]+ (?:'[^']*'|[^\s;]+))*)")
 MOST = 4                        # messages one after the other
 
 

@@ -35,6 +35,7 @@ COLUMNS = {
     "question marks": among_numbers(4, "?"),
     "dots": among_numbers(4, "."),
     "dashes": among_numbers(5, "-"),
+    "double dashes": among_numbers(5, "--"),
     "n/a": among_numbers(5, "n/a"),
     "#N/A": among_numbers(5, "#N/A"),
     "empty cells": among_numbers(4, ""),
@@ -153,6 +154,22 @@ def test_every_kind_of_cell_and_every_way_out_is_provoked():
     faults = [fault for name in (*COLUMNS, *READ) if (fault := find_fault("a", list(table(name)["a"]))) is not None]
     assert set(itertools.chain.from_iterable(fault.cells for fault in faults)) == set(KINDS)
     assert set(itertools.chain.from_iterable(fault.mends for fault in faults)) == set(BY_HAND)
+
+
+@pytest.mark.parametrize(("flag", "value"), [("--classes", "-1,0,1"), ("--drop", "-b")])
+def test_a_value_that_begins_with_a_minus_needs_an_equals_sign(run, tmp_path, flag, value):
+    pd.DataFrame({"a": NUMBERS, "-b": NUMBERS, "y": Y - 2}).to_csv(tmp_path / "t.csv", index=False)
+    fit = ("fit", "prank", tmp_path / "t.csv", "--target", "y", "--model", tmp_path / "m")
+    code, _, err = run(*fit, flag, value)
+    assert code == 2 and f"A value that begins with - needs an equals sign: {flag}=-1,0,1" in err
+    assert run(*fit, f"{flag}={value}")[0] == 0
+
+
+def test_columns_whose_names_begin_with_a_minus_are_advised_of_with_an_equals_sign(run, tmp_path):
+    pd.DataFrame({"-a": ["red", "green", "blue"] * (N // 3), "b": NUMBERS, "y": Y}).to_csv(tmp_path / "t.csv", index=False)
+    fit = ("fit", "prank", tmp_path / "t.csv", "--target", "y", "--model", tmp_path / "m")
+    code, _, err = run(*fit)
+    assert code == 2 and flags(err) == ["--one-hot=-a"] and run(*fit, *flags(err))[0] == 0
 
 
 DECIMALS = [f"{i / 1000:.3f}" for i in range(100, 100 + N)]         # which a comma for a point would make a thousand times as large
