@@ -82,6 +82,9 @@ cdef class Expansion(Weights):
     cdef readonly object coefficients           # (kernel_rows.n, n_blocks)
     cdef readonly ExplicitPart explicit
 
+    cdef from_rows(self, Example x, const double[:, ::1] sums)
+    cdef row_scores(self, Rows rows, const int64_t[::1] which)
+
 
 cdef int add_slots(KernelRows kernel_rows, Queries q, Py_ssize_t group, Py_ssize_t first, Py_ssize_t last,
                    const double *c, Py_ssize_t n_blocks,

@@ -172,7 +172,7 @@ cdef class Expansion(Weights):
         x.n_atoms = self.features.fixed_atoms       # the kernel reads objects, and the map only has the places of atoms
         return self.from_rows(x, self.row_scores(x.source, np.arange(x.first_row, x.first_row + x.block.n_rows, dtype=np.int64)))
 
-    def from_rows(self, Example x, const double[:, ::1] sums):
+    cdef from_rows(self, Example x, const double[:, ::1] sums):
         """Atom scores of x from the sums of its rows, (n_rows, n_blocks)."""
         cdef ExplicitPart own = ExplicitPart(self.explicit.described, self.explicit.vector)      # with a blank example of this thread's own
         cdef double[::1] s = np.zeros(x.n_atoms + PADDING)
@@ -182,7 +182,7 @@ cdef class Expansion(Weights):
             self.features.raised()
         return np.asarray(s)[:x.n_atoms]
 
-    def row_scores(self, Rows rows, const int64_t[::1] which):
+    cdef row_scores(self, Rows rows, const int64_t[::1] which):
         """The sums of these rows of X in every block, (n_rows, n_blocks)."""
         cdef Queries q = self.kernel_rows.queries()
         cdef Py_ssize_t n_blocks = self.features.n_blocks, group, n = which.shape[0], first = 0, last

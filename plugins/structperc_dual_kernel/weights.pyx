@@ -14,7 +14,7 @@ from libc.stdint cimport int64_t
 from libc.string cimport memset
 from structperc.core.averaging cimport predicting, scale_multiplied_out, shrink
 from structperc.core.component cimport Component
-from structperc.core.features cimport Features
+from structperc.core.features cimport Features, coefficients_of
 from structperc.core.weights cimport Weights
 from structperc.errors import DataError, PluginError
 from structperc.core.rows cimport Example, Rows
@@ -451,6 +451,9 @@ cdef class DualWeights(Weights):
 
     def terms(self, Example x, c):
         cdef Py_ssize_t a, cell
+        cdef Expansion final
+        self._refuse_unstarted()
+        c = coefficients_of(c, self.features, x)
         final, slots, shares = self.averaged(), self.live()[0], np.zeros((x.block.n_rows, self.n_blocks))
         for a in np.flatnonzero(c):
             cell = self.features.cell_c(x, a)

@@ -310,9 +310,9 @@ def all_labels(y):
         raise DataError(f"y[{i}] is {shortened(y[i])}; expected a list of labels, one for each token.") from None
     distinct_labels.discard(None)
     if "" in distinct_labels or any(is_missing(label) for label in distinct_labels):
-        i, j = next((i, j) for i, labels in enumerate(y) for j, label in enumerate(labels)
-                    if label is not None and (is_missing(label) or isinstance(label, str) and label == ""))
-        raise DataError(f"y[{i}][{j}] is {shortened(y[i][j])}, which is no label; {INSTEAD}{WHERE_EMPTY * isinstance(y[i][j], str)}")
+        i, j, label = next((i, j, label) for i, labels in enumerate(y) for j, label in enumerate(labels)
+                           if label is not None and (is_missing(label) or isinstance(label, str) and label == ""))
+        raise DataError(f"y[{i}][{j}] is {shortened(label)}, which is no label; {INSTEAD}{WHERE_EMPTY * isinstance(label, str)}")
     return list(distinct_labels)
 
 

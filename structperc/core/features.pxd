@@ -96,6 +96,7 @@ cdef inline Parameter written_out(Features f, double *w) noexcept nogil:
     return p
 
 
+cdef coefficients_of(c, Features features, Example x)
 cdef room_for(c, Features features, Example x)
 cdef const double *pointer(const double[::1] values) noexcept
 cdef Units units_of(const double[::1] shift, const double[::1] spread) except *

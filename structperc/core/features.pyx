@@ -21,14 +21,20 @@ from structperc.core.rows cimport Example, Rows
 MOST_WEIGHTS = 2**55        # with averages and padding, in bytes: still an address
 
 
-cdef room_for(c, Features features, Example x):
-    """One coefficient per atom, copied to an array that is as long as compiled methods need it."""
-    check_call(features, x)
+cdef coefficients_of(c, Features features, Example x):
+    """An array of one coefficient per atom. Counts the atoms of x."""
     x.n_atoms = features.n_atoms(x)
-    padded = np.zeros(x.n_atoms + PADDING)
     c = np.asarray(c, dtype=float)
     if c.shape != (x.n_atoms,):
         raise DataError(f"{c.shape} coefficients for example {x.index}; expected ({x.n_atoms},), one per atom.")
+    return c
+
+
+cdef room_for(c, Features features, Example x):
+    """One coefficient per atom, copied to an array that is as long as compiled methods need it."""
+    check_call(features, x)
+    c = coefficients_of(c, features, x)
+    padded = np.zeros(x.n_atoms + PADDING)
     padded[:len(c)] = c
     return padded
 

@@ -655,3 +655,15 @@ def test_decay_of_any_size_in_streams(decay, average):
         assert dual.mistakes_ == primal.mistakes_
         scores = primal.atom_scores(X)
         np.testing.assert_allclose(dual.atom_scores(X), scores, rtol=1e-9, atol=1e-9 * abs(scores).max())
+
+
+def test_terms_count_the_atoms_themselves():
+    X, y = np.eye(3), [["a", "b"], ["a"]]
+    engine = Engine("sequence", plugins=["dual-kernel"], epochs=2).fit(X, y, lengths=[2, 1])
+    weights, x = engine.parts_.weights, engine.read(X, [0, 2, 3]).example(0)
+    c = np.arange(engine.parts_.features.n_atoms(x), dtype=float)
+    before = weights.terms(x, c)
+    x.n_atoms = 0               # anyone may set it
+    assert all(np.array_equal(*pair) for pair in zip(weights.terms(x, c), before, strict=True))
+    with pytest.raises(DataError, match=r"\(100000,\) coefficients for example 0; expected \(\d+,\), one per atom"):
+        weights.terms(x, np.ones(100_000))
