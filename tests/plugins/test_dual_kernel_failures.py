@@ -660,7 +660,7 @@ def test_decay_of_any_size_in_streams(decay, average):
 def test_terms_count_the_atoms_themselves():
     X, y = np.eye(3), [["a", "b"], ["a"]]
     engine = Engine("sequence", plugins=["dual-kernel"], epochs=2).fit(X, y, lengths=[2, 1])
-    weights, x = engine.parts_.weights, engine.read(X, [0, 2, 3]).example(0)
+    weights, x = engine.parts_.weights, engine.read(X, offsets=[0, 2, 3]).example(0)
     c = np.arange(engine.parts_.features.n_atoms(x), dtype=float)
     before = weights.terms(x, c)
     x.n_atoms = 0               # anyone may set it
