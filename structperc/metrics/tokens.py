@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from itertools import chain, islice
 
+import numpy as np
+
 from structperc.basics.errors import DataError
 from structperc.basics.labels import codes_of, is_missing, is_nested
 from structperc.metrics.tagged_phrases import are_phrase_tags, entries, phrase_scores
@@ -71,8 +73,9 @@ def unseen_labels(y_true, labels) -> dict:
     >>> unseen_labels([["D", "N"], ["V", "X"]], ["D", "N", "V"])
     {'X': 1}
     """
-    if getattr(getattr(labels, "dtype", None), "kind", "") in ("m", "M"):
-        labels = list(codes_of(labels))         # a date in every unit
+    times = np.asarray(labels if hasattr(labels, "dtype") else ())
+    if times.ndim == 1 and times.dtype.kind in "mM":
+        labels = list(codes_of(times))          # a date in every unit
     y_true, labels = entries(y_true, "y_true", LISTS), entries(labels, "labels", "the labels that the model knows")
     if is_nested(y_true):
         y_true = chain.from_iterable(entries(row, f"y_true[{i}]", "the labels of one sentence") for i, row in enumerate(y_true))

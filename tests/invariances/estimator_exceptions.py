@@ -45,6 +45,8 @@ RULES = [
          under=lambda one: one.under(scale=False)),
     Rule(("columns shifted",), "the thresholds move with the direction, and ranks of a query need no level", lambda one: True,
          seen=without_level),
+    Rule(("columns shifted", "constant added"), "without an intercept nothing does what a constant would",
+         lambda one: not one.estimator.get_params().get("fit_intercept", True), under=lambda one: one.under(fit_intercept=True)),
     Rule(("columns times three", "columns shifted"), "without scaling, the steps see the units of the columns",
          lambda one: engine_of(one) is not None and not engine_of(one).scale, under=lambda one: one.under(scale=True)),
     Rule(("columns times three",), "the penalty sees the units of the columns", lambda one: "scale" not in one.estimator.get_params()

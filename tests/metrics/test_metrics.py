@@ -253,6 +253,10 @@ def test_labels_that_a_model_does_not_know_are_counted():
     assert unseen_labels([["a", "x"], ["y", "x"]], np.array(["a", "b"])) == {"x": 2, "y": 1}
     assert list(unseen_labels(["y", "x", "x"], ["a"])) == ["x", "y"]
     assert unseen_labels([["a"], ["b"]], ["a", "b"]) == {}
+    days = pd.to_datetime(pd.Series(["2026-01-31", "2026-02-28"]))
+    assert unseen_labels([days[0], pd.Timestamp("2026-03-31")], days) == {pd.Timestamp("2026-03-31"): 1}
+    with pytest.raises(DataError, match="labels is .*; expected the labels that the model knows"):
+        unseen_labels(["a"], np.timedelta64(1, "D"))
 
 
 def test_measures_of_tokens():
