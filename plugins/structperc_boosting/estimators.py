@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin
 
 from structperc import Engine, Option, hookimpl
-from structperc.errors import OptionError
+from structperc.errors import OptionError, shortened
 from structperc.estimators.keeping import EngineAnswers, note
 from structperc.estimators.rankers import (
     Parameters,
@@ -289,7 +289,7 @@ class AdaBoostOR(SortedClasses, RankScore, EngineAnswers, MetaEstimatorMixin, Cl
             engine.fit(rows_of(frame, rows) if hasattr(frame, "columns") else X[rows], labels[ranks[rows] - 1], **chosen)
         else:
             if self.calibrate:
-                raise OptionError(f"calibrate=True only fits a temperature to stumps, and estimator={self.estimator!r:.60} is another "
+                raise OptionError(f"calibrate=True only fits a temperature to stumps, and estimator={shortened(self.estimator)} is another "
                                   f"ranker. Put the ensemble into scikit-learn's CalibratedClassifierCV.")
             X = rows_of(X, rows) if hasattr(X, "columns") else X[rows]
             trained = self._boosted(X, ranks[rows], np.ascontiguousarray(costs[rows]), n_rounds, held_out, random)

@@ -21,7 +21,7 @@ from structperc.basics.signatures import class_signature
 from structperc.engine import model_file
 from structperc.engine.calls import check_calls
 from structperc.engine.engine import Engine
-from structperc.errors import DataError, ModelFormatError, OptionError, StructPercError
+from structperc.errors import DataError, ModelFormatError, OptionError, StructPercError, shortened
 from structperc.estimators import lookup, tree_libraries
 from structperc.estimators.parameters import KERNEL_PLUGIN, is_estimator, offered_if
 from structperc.fitting.option import same
@@ -110,7 +110,7 @@ class SavedEstimator:
         engine = self._trained()
         for name in (note_of(engine) or {}).get("held", ()):
             if not holds(engine, self._held.get(name, name)):
-                raise OptionError(f"a model file cannot hold {name}={getattr(self, name)!r:.60} of {type(self).__name__}; pickle it.")
+                raise OptionError(f"a model file cannot hold {name}={shortened(getattr(self, name))} of {type(self).__name__}; pickle it.")
         engine.save(path)
 
     @classmethod
@@ -434,7 +434,7 @@ def noted(estimator) -> dict:
         plain["classes"] = noted_labels(find_labels(None, changed["classes"], True))
     held = [name for name in changed if name not in plain]
     if around and held:
-        raise OptionError(f"a model file cannot hold {held[0]}={changed[held[0]]!r:.60} of {type(estimator).__name__}; pickle it.")
+        raise OptionError(f"a model file cannot hold {held[0]}={shortened(changed[held[0]])} of {type(estimator).__name__}; pickle it.")
     notes = {
         "class": address_of(type(estimator)), "parameters": plain,
         "plugin_options": {name: value for name, value in entries.items() if is_plain(value)},

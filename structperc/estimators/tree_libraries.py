@@ -293,7 +293,7 @@ def described(model) -> dict:
                if not same(value, defaults.get(key))}
     for key, value in changed.items():
         if not is_plain(value):
-            raise OptionError(f"a model file cannot hold {key}={value!r:.60} of {name}; pickle it.")
+            raise OptionError(f"a model file cannot hold {key}={shortened(value)} of {name}; pickle it.")
     return {"library": library, "classifier": name, "parameters": changed}
 
 
@@ -301,7 +301,7 @@ def constructed(description):
     """The classifier that `described` wrote, untrained."""
     library, name, parameters = (description[key] for key in ("library", "classifier", "parameters"))
     if library not in LIBRARIES or not LIBRARIES[library].held or name not in LIBRARIES[library].classifiers:
-        raise DataError(f"it is of {library!r:.40} and {name!r:.40}, which hold no trees that a file may name")
+        raise DataError(f"it is of {shortened(library, 40)} and {shortened(name, 40)}, which hold no trees that a file may name")
     tuples = {key: tuple(value) for key, value in parameters.items() if key in LIBRARIES[library].tuples and type(value) is list}
     return getattr(require(library, "this model", "trees"), name)(**{**parameters, **tuples})
 

@@ -64,7 +64,8 @@ class CsvFile(FrameFile):
         try:
             name = codecs.lookup(encoding).name
         except (LookupError, TypeError, ValueError):
-            raise OptionError(f"encoding={encoding!r:.60} is unknown; expected a name such as utf-8, cp1252, latin-1 or utf-16.") from None
+            raise OptionError(f"encoding={shortened(encoding)} is unknown; expected a name such as utf-8, cp1252, latin-1 or "
+                              f"utf-16.") from None
         name = "utf-8-sig" if name == "utf-8" else name         # a mark at the beginning is no text
         with ExitStack() as files:
             def opens():

@@ -70,7 +70,7 @@ class SqliteResult(QueryResult):
         with sentences(sqlite3.Error, f"{path} cannot be opened as a database"), sqlite.connected(path) as connection:
             @contextmanager
             def result():
-                with sentences((sqlite3.Error, sqlite3.Warning), f"{path}: the query {query!r:.80} failed"):
+                with sentences((sqlite3.Error, sqlite3.Warning, UnicodeDecodeError), f"{path}: the query {query!r:.80} failed"):
                     yield sqlite.result(path, connection, query)
 
             yield result

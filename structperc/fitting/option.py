@@ -17,6 +17,7 @@ import attrs
 import numpy as np
 
 from structperc.basics.errors import OptionError, did_you_mean, shortened
+from structperc.basics.labels import label_list
 from structperc.basics.signatures import constructor_signature, written_constructor
 from structperc.core.schedules import Schedule
 
@@ -155,7 +156,7 @@ class Option:
             raise OptionError(f"{name} is a {type(value).__name__}, which can be read only once; pass list({name}).")
         is_collection = isinstance(value, (list, set, frozenset)) or isinstance(value, np.ndarray) and value.ndim > 0
         if kind is tuple and is_collection or kind in (bool, int, float) and isinstance(value, ACCEPTED[kind]):
-            return kind(value)
+            return kind(label_list(value) if isinstance(value, np.ndarray) else value)
         return value
 
     def read_schedule(self, name, value):

@@ -420,7 +420,7 @@ class FirstArgmax(PrefixArgmax):
 def test_repr_shows_objects():
     shown = repr(Engine("cusum", plugins=[FirstArgmax(4)], loss=np.zeros((2, 2))))
     assert "FirstArgmax" in shown and "loss=array" in shown
-    assert "forbidden_transitions=array" in repr(Engine("sequence", forbidden_transitions=np.array([["a", "b"]])))
+    assert "forbidden_transitions=(['a', 'b'],)" in repr(Engine("sequence", forbidden_transitions=np.array([["a", "b"]])))
 
 
 # ---- citations ----

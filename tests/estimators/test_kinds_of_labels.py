@@ -128,7 +128,7 @@ def test_times_with_a_zone_are_labels_at_every_door(name):
             "classes": lambda: StructuredClassifier(epochs=2, random_state=0)}[name]
     times = pd.Series(pd.to_datetime(DAYS).tz_localize("Europe/Berlin")).iloc[RANKS]
     expected = make().fit(X, times.dt.tz_convert(None)).score(X, times.dt.tz_convert(None))
-    for y in (times, times.tolist(), times.dt.to_pydatetime()):
+    for y in (times, times.tolist(), [time.to_pydatetime() for time in times]):
         assert make().fit(X, y).score(X, y) == expected
     for zone in ("UTC", None):
         gap = pd.Series([pd.Timestamp("2024-01-01", tz=zone), pd.NaT, pd.Timestamp("2024-01-02", tz=zone)], dtype=object).iloc[RANKS]

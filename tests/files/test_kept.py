@@ -132,7 +132,7 @@ def test_arrays_of_kept_parts_are_read_only_and_equal(folder):
 
 def test_the_command_says_that_its_file_is_read_again(folder, monkeypatch, capsys):
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=0))
-    flags = ["fit", "cusum", "d.csv", "--target", "y", "--drop", "town", "--stream", "--set", "epochs=3", "--quiet"]
+    flags = ["fit", "cusum", "d.csv", "--target", "y", "--drop", "town", "--stream", "--set", "epochs=3"]
     assert main([*flags, "--model", "again"]) == 0
     assert "structperc fit: the parts are read again in each epoch" in capsys.readouterr().err
     monkeypatch.undo()

@@ -89,6 +89,8 @@ def test_flat_predictions_beside_labels_that_the_model_does_not_know_are_parted_
 def test_no_examples_have_no_losses():
     engine = Engine("cusum", plugins=["dual-kernel"], kernel="subsequence", length=2).fit(["aa", "ab", "bb"], [1, 2, 3])
     assert metrics.losses(engine, [], []).tolist() == []
+    with pytest.raises(DataError, match="X has no examples; at least one is needed to measure anything"):
+        metrics.measures(engine, [], [])
 
 
 def test_relevances_of_a_query_have_an_order():

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from structperc.basics.errors import DataError, PluginError
+from structperc.basics.errors import DataError, PluginError, shortened
 from structperc.basics.saved_state import SavedState
 
 DEEPEST = 32                    # lists and objects within each other
@@ -68,7 +68,7 @@ def field(holder, name, *kinds, low=None, below=None):
     outside = type(value) in (int, float) and (low is not None and value < low or below is not None and value >= below)
     if type(value) not in kinds or outside:
         bounds = "".join(f", {word} {bound}" for word, bound in (("at least", low), ("below", below)) if bound is not None)
-        raise DataError(f"{name!r} of the header is {value!r:.60}; expected {' or '.join(SHOWN[kind] for kind in kinds)}{bounds}.")
+        raise DataError(f"{name!r} of the header is {shortened(value)}; expected {' or '.join(SHOWN[kind] for kind in kinds)}{bounds}.")
     return value
 
 
@@ -88,7 +88,7 @@ def plain(value, name):
     try:
         return json.loads(json.dumps(value, allow_nan=False, default=of_numpy))
     except (TypeError, ValueError, RecursionError):
-        raise PluginError(f"{name}={value!r:.80} cannot be written to a model file; use finite numbers, strings, lists, None or a "
+        raise PluginError(f"{name}={shortened(value, 80)} cannot be written to a model file; use finite numbers, strings, lists, None or a "
                           f"function.") from None
 
 
@@ -117,7 +117,7 @@ def generator(state) -> np.random.Generator:
     """A generator of the saved kind in the saved state."""
     kind = next((kind for kind in GENERATORS if kind.__name__ == field(state, "bit_generator", str)), None)
     if kind is None:
-        raise DataError(f"the random generator {state['bit_generator']!r:.60} is unknown; expected one of "
+        raise DataError(f"the random generator {shortened(state['bit_generator'])} is unknown; expected one of "
                         f"{', '.join(kind.__name__ for kind in GENERATORS)}.")
     bits = kind()
     bits.state = {"bit_generator": kind.__name__,
@@ -130,12 +130,12 @@ def checked_numbers(state, expected, dtype):
     """A generator's numbers, lists as arrays, once all are known to be in range."""
     if type(expected) is dict:
         if type(state) is not dict or set(state) != set(expected):
-            raise DataError(f"the state of the random generator is {state!r:.60}; expected an object of {', '.join(expected)}.")
+            raise DataError(f"the state of the random generator is {shortened(state)}; expected an object of {', '.join(expected)}.")
         return {name: checked_numbers(state[name], inner, dtype) for name, inner in expected.items()}
     count, below = expected if type(expected) is list else (None, expected)
     values = [state] if count is None else state
     if type(values) is not list or len(values) != (count or 1) or not all(type(value) is int and 0 <= value < below for value in values):
-        raise DataError(f"the random generator has {state!r:.60} in its state; expected {count or 'one'} whole number"
+        raise DataError(f"the random generator has {shortened(state)} in its state; expected {count or 'one'} whole number"
                         f"{'s' * (count is not None)} from 0 to {below - 1}.")
     return state if count is None else np.array(values, dtype=dtype)
 
