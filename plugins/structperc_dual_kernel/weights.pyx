@@ -234,7 +234,7 @@ cdef class DualWeights(Weights):
                 try:
                     if full:
                         self.ahead.cache.make_room(self.ahead.cache.changed_slot.shape[0] + 1)
-                    slot = self.whole(self.slot_for, x, row) if slot < 0 else slot
+                    slot = self._whole(self._slot_for, x, row) if slot < 0 else slot
                 except BaseException as error:
                     self.error = error
                     return -1
@@ -247,7 +247,7 @@ cdef class DualWeights(Weights):
             self.failed(self.support.kernel_rows)       # `update_c` reports it once the step is whole
         return 0
 
-    def whole(self, function, *arguments):
+    def _whole(self, function, *arguments):
         """The result of a part of a step, which goes on after Ctrl-C: `update_c` reports that once the step is made."""
         interrupts = []
         answer = retry_on_interrupt(interrupts, function, *arguments)
@@ -255,7 +255,7 @@ cdef class DualWeights(Weights):
             self.error = interrupts[0]
         return answer
 
-    def slot_for(self, Example x, Py_ssize_t row):
+    def _slot_for(self, Example x, Py_ssize_t row):
         """The slot of row `row` of x. A new row joins; if the budget is full, it replaces another."""
         # After Ctrl-C it may be called again: the slot that was chosen stays so until a row has joined there.
         cdef SupportSet held = self.support
@@ -287,7 +287,7 @@ cdef class DualWeights(Weights):
                 if status < 0:
                     self.error = self.decay.taken_error()
                 else:
-                    self.whole(self.multiply_out)
+                    self._whole(self.multiply_out)
             except BaseException as error:
                 self.error = error
                 return -1
@@ -439,7 +439,7 @@ cdef class DualWeights(Weights):
         x.look_at(rows)
         for row in stored:
             rows.load_row(row, x)
-            slot = self.slot_for(x, 0)
+            slot = self._slot_for(x, 0)
             for block in range(self.n_blocks):
                 self.support.v[slot, block] += coefficients[row, block]
         self.explicit.vector[0], self.explicit.vector[1] = explicit, 0
