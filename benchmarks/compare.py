@@ -29,14 +29,14 @@ SURE = 0.95         # of the interval of a ratio's median
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--ref", required=True, help="the other commit: a hash, a branch or a tag")
-    parser.add_argument("--rounds", type=int, default=15, help="how often each case is run by both (default 15)")
+    parser.add_argument("--rounds", type=int, default=16, help="how often each case is run by both, an even number (16)")
     parser.add_argument("--only", nargs="+", choices=compare_cases.CASES, default=list(compare_cases.CASES), metavar="CASE",
                         help=f"only these cases: {', '.join(map(repr, compare_cases.CASES))}")
     parser.add_argument("--output", type=Path, default=job.RESULTS / "compare", help="folder of tables and figures")
     chosen = parser.parse_args()
     single_thread()
-    if chosen.rounds < 6:
-        parser.error(f"--rounds {chosen.rounds}: an interval of {SURE:.0%} needs six rounds at least.")
+    if chosen.rounds < 6 or chosen.rounds % 2:          # the second of a round may be slower, and each side is second equally often
+        parser.error(f"--rounds {chosen.rounds}: an interval of {SURE:.0%} needs an even number of rounds, six at least.")
     commits = {"this": commit("HEAD", dirty=True), "other": commit(chosen.ref)}
     with Worker(Path(sys.executable)) as this, Worker(built(commits["other"])) as other:
         cases = compare(this, other, chosen.only, chosen.rounds)
