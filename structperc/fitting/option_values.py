@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import numbers
+import sys
 from collections.abc import Mapping
 
 import numpy as np
@@ -52,7 +52,7 @@ def read_class_weight(name, value):
     if not isinstance(value, Mapping) or not value:
         raise OptionError(f"{name}={shortened(value)}; expected None, 'balanced', or a dict from labels to weights, {{label: weight}}.")
     for label, weight in value.items():
-        if isinstance(weight, bool) or not isinstance(weight, numbers.Real) or not 0 <= weight < math.inf:
+        if isinstance(weight, bool) or not isinstance(weight, numbers.Real) or not 0 <= weight <= sys.float_info.max:
             raise OptionError(f"{name} gives {label!r} the weight {shortened(weight)}; expected a finite number, at least 0.")
     return {plain(label): float(weight) for label, weight in value.items()}
 

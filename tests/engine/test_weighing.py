@@ -2,6 +2,7 @@
 
 import io
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -276,3 +277,9 @@ def test_data_of_which_no_class_has_a_weight_are_named():
         Engine("cusum", class_weight={1: 0, 2: 0, 3: 0}).fit(X, Y)
     with pytest.raises(DataError, match="all sample weights are zero"):
         fit_stream(Engine("cusum", class_weight={1: 0, 2: 0, 3: 0}, classes=[1, 2, 3]), Slices(X, Y, rows=60))
+
+
+@pytest.mark.parametrize("weight", [Fraction(10**400), 10**400, np.inf, np.nan, -1, True])
+def test_weights_of_labels_are_numbers_that_a_float_holds(weight):
+    with pytest.raises(OptionError, match=r"class_weight gives 1 the weight .*; expected a finite number, at least 0"):
+        Engine("cusum", class_weight={1: weight})
