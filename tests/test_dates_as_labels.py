@@ -1,4 +1,4 @@
-"""Dates as labels, in nanoseconds too, for which Python has no type: what users read are dates, and every door takes what another wrote."""
+"""Labels that are dates, in nanoseconds too: every door shows dates, and takes the dates of every other door."""
 
 import io
 import json

@@ -66,7 +66,7 @@ class Source:
             former = FORMATS.get(notes.get("format"))
             names = NAMED_COLUMNS if former is not None and former.holds == self.holds == COLUMNS else ()
         noted = {name: notes[name] for name in names if name not in passed and isinstance(notes.get(name), str)}
-        marks = {self.separator, self.decimal}          # that were passed: no noted one is the same character
+        marks = {self.separator, self.decimal}          # of flags: a noted mark that is the same character gives way
         return {name: value for name, value in noted.items() if name not in ("separator", "decimal") or value not in marks}
 
     def takes(self, name) -> bool:

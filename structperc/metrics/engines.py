@@ -150,7 +150,8 @@ def measures_of(model, rows, y, predicted) -> dict[str, float]:
     >>> measures_of(engine.model_, engine.read([[0.0], [2.0]]), [1, 3], [1, 2])["accuracy"]
     0.5
     """
-    if not parts_of(model, rows) or not rows.n_examples:
+    parts_of(model, rows)
+    if not rows.n_examples:
         raise DataError("X has no examples; at least one is needed to measure anything.")
     return judged(model, rows, y, predicted).measures()
 

@@ -33,7 +33,7 @@ class Fault:
     # cells: dict of str to list of int. The rows at fault, counted from 0, by the kind of their cell: one of `KINDS`.
     # texts: dict of str to dict. The different texts at fault by their kind, in order.
     # first: object. The first cell at fault.
-    # points: str. The characters that may stand before the decimals of all other cells, likelier ones first.
+    # points: str. The decimal marks that all other cells allow, likelier ones first.
     # as_written: bool. Whether the column is read as numbers as people write them.
     # has_levels: bool. Whether the column is read as levels.
 
